@@ -1,0 +1,164 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Stream.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+enum class ReduceOp { sum, product, min, max };
+
+/// What one call on a communicator asks for: plain data, so that it can be queued, recorded and shown.
+struct Operation {
+  enum class Kind {
+    all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, send, receive, barrier
+  };
+  Kind kind = Kind::barrier;
+  std::uint64_t sequence = 0;  ///< 1 for the first operation of the group, then one more each.
+  std::string label;           ///< For people: "gradients 3/5".
+  at::Tensor output;           ///< Written.
+  at::Tensor input;            ///< Read; the same tensor as output for calls in place.
+  ReduceOp op = ReduceOp::sum;
+  bool accumulate = false;     ///< reduce_scatter: add to what output holds, in rank order.
+  int peer = -1;               ///< Root of a broadcast, peer of send and receive.
+  int tag = 0;
+  std::vector<std::int64_t> output_counts;  ///< Elements per rank; empty: equal parts.
+  std::vector<std::int64_t> input_counts;
+
+  std::uint64_t bytes() const;  ///< Of the larger of input and output.
+};
+std::string_view to_string(Operation::Kind kind) noexcept;
+
+/// An operation under way, as a backend implements it.
+class PendingOperation {
+ public:
+  virtual ~PendingOperation() = default;
+  /// Blocks until the result is in the output. Throws CommunicationError when `deadline` passes,
+  /// a peer is lost or the group is aborted. May be called again.
+  virtual void wait(std::chrono::milliseconds deadline) = 0;
+  virtual bool done() const noexcept = 0;
+};
+
+/// A handle of an operation. Copies share it; dropping it does not cancel the operation.
+class Work {
+ public:
+  Work() = default;  ///< Already done.
+  Work(std::shared_ptr<PendingOperation> pending, std::chrono::milliseconds timeout);
+
+  void wait();  ///< With the communicator's timeout.
+  void wait(std::chrono::milliseconds deadline);
+  /// Makes what is later put on `stream` see the result. On CPU: waits.
+  void order_after(const c10::Stream& stream);
+  bool done() const noexcept;
+
+ private:
+  std::shared_ptr<PendingOperation> pending_;
+  std::chrono::milliseconds timeout_{0};
+};
+
+/// What a communicator can do, asked before it is used.
+struct Capabilities {
+  bool ordered_sums = false;   ///< Sums fold the ranks in rank order: the same bits in every run and for any cut.
+  bool asynchronous = false;   ///< Operations run while the caller computes.
+  bool one_sided = false;      ///< windows() is not null.
+  bool shared_memory = false;  ///< allocate() gives memory that peers read directly.
+};
+
+/// Memory of peers that can be read without their help. Later communicators have it.
+class Windows {
+ public:
+  virtual ~Windows() = default;
+  /// Copies elements [offset, offset + output.numel()) of what `peer` exposed as `name`.
+  virtual Work get(at::Tensor output, int peer, std::string_view name, std::int64_t offset) = 0;
+  /// Collective. Makes `tensor` readable for all under `name` until it is called again.
+  virtual void expose(std::string_view name, at::Tensor tensor) = 0;
+};
+
+/// One process's end of a group of ranks.
+///
+/// All ranks of a group must start the same operations in the same order; operations start in the
+/// order of their calls. Tensors must be contiguous, on device(), and unchanged until the work is done.
+/// Any of these throws ConfigError for an argument that cannot be right (shape, dtype, device, peer),
+/// and CommunicationError once the group has failed. Any thread may call, one at a time; abort()
+/// may come from any thread at any time.
+class Communicator {
+ public:
+  virtual ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  virtual std::string_view name() const noexcept = 0;  ///< "self", "gloo", ...
+  virtual Capabilities capabilities() const noexcept = 0;
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  std::chrono::milliseconds timeout() const noexcept { return timeout_; }
+  at::Device device() const noexcept { return device_; }
+  std::uint64_t operations() const noexcept { return sequence_; }  ///< Started so far.
+
+  /// tensor: any shape, equal on all ranks; afterwards each rank holds the reduction over ranks.
+  Work all_reduce(at::Tensor tensor, ReduceOp op, std::string_view label);
+  /// The same from `input` into `output` of another floating dtype, for example bf16 into fp32.
+  Work all_reduce(at::Tensor output, at::Tensor input, ReduceOp op, std::string_view label);
+  /// input: [sum of counts]; output: [counts[rank]], of the same or a wider dtype. Equal counts if `counts` is
+  /// empty. With `accumulate` the ranks' parts are added to output one after the other, in rank order.
+  Work reduce_scatter(at::Tensor output, at::Tensor input, ReduceOp op, bool accumulate,
+                      std::span<const std::int64_t> counts, std::string_view label);
+  Work reduce_scatter(at::Tensor output, at::Tensor input, std::string_view label) {
+    return reduce_scatter(std::move(output), std::move(input), ReduceOp::sum, false, {}, label);
+  }
+  /// input: [n, ...]; output: [size * n, ...] in rank order; with `counts` (elements), ranks may differ.
+  Work all_gather(at::Tensor output, at::Tensor input, std::span<const std::int64_t> counts,
+                  std::string_view label);
+  Work all_gather(at::Tensor output, at::Tensor input, std::string_view label) {
+    return all_gather(std::move(output), std::move(input), {}, label);
+  }
+  /// tensor: any shape, equal on all ranks; afterwards each rank holds root's values.
+  Work broadcast(at::Tensor tensor, int root, std::string_view label);
+  /// Part p of input goes to rank p; part p of output comes from rank p. Counts in elements; empty: equal parts.
+  Work all_to_all(at::Tensor output, at::Tensor input, std::span<const std::int64_t> output_counts,
+                  std::span<const std::int64_t> input_counts, std::string_view label);
+  Work send(at::Tensor tensor, int peer, int tag, std::string_view label);
+  Work receive(at::Tensor tensor, int peer, int tag, std::string_view label);
+  /// Done when every rank has started it.
+  Work barrier(std::string_view label);
+
+  /// Collective: makes a group of the ranks that gave the same `color`, ordered by (key, rank).
+  /// A negative color joins none and gets null.
+  virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
+  /// A tensor [numel] in memory that this communicator handles best (registered or shared).
+  virtual at::Tensor allocate(std::int64_t numel, at::ScalarType dtype);
+  virtual Windows* windows() noexcept { return nullptr; }
+
+  /// Operations between begin_group and end_group may be started together; the backend decides.
+  virtual void begin_group() {}
+  virtual void end_group() {}
+
+  /// Fails every pending and future operation of this rank with CommunicationError(reason), and makes
+  /// peers that wait for it fail soon. The group is lost; a new one can be connected.
+  virtual void abort(std::string_view reason) noexcept = 0;
+
+ protected:
+  Communicator(int rank, int size, at::Device device, std::chrono::milliseconds timeout);
+
+  /// Starts a checked operation. The base class has given it a sequence number and told the launcher.
+  virtual std::shared_ptr<PendingOperation> start(Operation operation) = 0;
+
+ private:
+  Work submit(Operation operation, std::string_view label);
+
+  int rank_, size_;
+  at::Device device_;
+  std::chrono::milliseconds timeout_;
+  std::mutex mutex_;
+  std::uint64_t sequence_ = 0;
+};
+
+}  // namespace muster

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <muster/communicator.hpp>
+#include <muster/world.hpp>
+
+namespace muster {
+
+/// Where the ranks of a job meet before they have a communicator: rank 0's store, opened once a process.
+/// Copies share it.
+class Rendezvous {
+ public:
+  Rendezvous() = default;  ///< Of a world of one: none is needed.
+  /// Rank 0 serves on MUSTER_MASTER_FD if the launcher handed it one, else on world.master_addr:master_port;
+  /// the others wait for it, at most world.timeout. Throws CommunicationError.
+  static Rendezvous open(const World& world);
+
+  struct State;  ///< Holds a c10d::Store; known to communicators only.
+  const std::shared_ptr<State>& state() const noexcept { return state_; }
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+/// What is needed to join a group.
+struct Endpoint {
+  int rank = 0;
+  int size = 1;
+  at::Device device = at::kCPU;
+  std::chrono::milliseconds timeout{1'800'000};
+  bool one_host = true;          ///< All ranks share a host: loopback will do.
+  std::string group = "world";   ///< Distinct for each group, also for one that replaces a failed one.
+  Rendezvous rendezvous;
+};
+
+/// A row of the table of communicators. A backend is this and a Communicator: one file.
+struct CommunicatorKind {
+  std::string_view name;
+  int priority;  ///< auto takes the highest that is available.
+  /// Why it cannot serve this endpoint; empty if it can. Cheap; connects to nothing.
+  std::string (*unavailable)(const Endpoint& endpoint);
+  std::unique_ptr<Communicator> (*connect)(const Endpoint& endpoint);
+};
+
+/// All that were built, highest priority first.
+std::span<const CommunicatorKind* const> communicator_kinds() noexcept;
+
+/// A group and why this kind was chosen ("all ranks on one host").
+struct Connection {
+  std::unique_ptr<Communicator> communicator;
+  std::string why;
+};
+
+/// Collective over the endpoint's ranks. `name` is a kind's name or "auto".
+/// Throws ConfigError naming the kinds if there is none of that name, UnsupportedError if it cannot serve here,
+/// CommunicationError if a peer does not come.
+Connection connect(std::string_view name, const Endpoint& endpoint);
+
+}  // namespace muster

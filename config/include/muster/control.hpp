@@ -1,0 +1,76 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <muster/world.hpp>
+
+namespace muster {
+
+/// What a rank is doing, in memory that it shares with the launcher: readable when the rank hangs
+/// or is dead. One slot a rank; written by the rank only. Text is cut to fit and ends with a zero.
+struct ControlSlot {
+  std::atomic<std::uint64_t> version;   ///< Odd while the rank writes the fields below.
+  std::atomic<std::uint64_t> sequence;  ///< Of the newest collective; 0 before the first.
+  std::atomic<std::uint64_t> bytes;     ///< Of its tensor.
+  std::atomic<std::uint64_t> step;      ///< Optimizer steps done.
+  std::atomic<std::uint32_t> state;     ///< A CollectiveState.
+  char operation[32];                   ///< "all_reduce", ...
+  char label[64];                       ///< "gradients 3/5", ...
+};
+enum class CollectiveState : std::uint32_t { none, queued, running, done, failed };
+
+/// A copy of a slot.
+struct ControlNote {
+  std::uint64_t sequence = 0, bytes = 0, step = 0;
+  CollectiveState state = CollectiveState::none;
+  std::string operation, label;
+};
+
+/// Messages a rank sends to the launcher, one a datagram (SOCK_SEQPACKET).
+struct ControlMessage {
+  enum class Kind { ready, step, checkpoint, death };
+  Kind kind = Kind::ready;
+  std::uint64_t number = 0;        ///< Of the step or checkpoint.
+  std::int64_t monotonic_ns = 0;   ///< CLOCK_MONOTONIC when it was made.
+  std::string reason;              ///< death: "exception", "signal", "communication", ...
+  std::string text;                ///< death: the exception's text, or the signal's name.
+};
+/// Compact single-line JSON-free text, at most 4096 bytes; text that is longer is cut.
+std::string encode(const ControlMessage& message);
+/// Nothing for bytes that are not a message.
+std::optional<ControlMessage> decode(std::string_view bytes);
+
+/// The rank's end. Without a launcher of ours (no MUSTER_CONTROL_FD) every call does nothing.
+/// All calls are non-blocking, never throw and may come from any thread.
+class Control {
+ public:
+  /// The channel named by MUSTER_CONTROL_FD and MUSTER_CONTROL_MEMORY_FD. The descriptors become close-on-exec.
+  static Control& instance();
+
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
+
+  bool connected() const noexcept;
+  void ready() noexcept;
+  void step(std::uint64_t number) noexcept;
+  void checkpoint(std::uint64_t number) noexcept;
+  /// The first record of a process is the one that counts; later ones are dropped.
+  void death(std::string_view reason, std::string_view text) noexcept;
+  /// Records the collective that is being started, or its new state.
+  void note(std::uint64_t sequence, std::string_view operation, std::string_view label,
+            std::uint64_t bytes, CollectiveState state) noexcept;
+
+ private:
+  Control() noexcept;
+  int socket_ = -1;
+  ControlSlot* slot_ = nullptr;
+};
+
+/// Reads a slot that another process writes; nothing if no whole state was seen in a few tries.
+std::optional<ControlNote> read_slot(const ControlSlot& slot);
+
+}  // namespace muster
