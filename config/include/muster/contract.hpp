@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+/// The variables between launcher and rank that are not settings and not torchelastic's.
+namespace muster::contract {
+
+/// The rank's end of a SOCK_SEQPACKET pair: ControlMessages, one a datagram.
+inline constexpr std::string_view control_fd = "MUSTER_CONTROL_FD";
+/// A memfd that holds one ControlSlot for each rank of this host.
+inline constexpr std::string_view control_memory_fd = "MUSTER_CONTROL_MEMORY_FD";
+/// Which slot is this rank's; without it LOCAL_RANK.
+inline constexpr std::string_view control_slot = "MUSTER_CONTROL_SLOT";
+/// Rank 0 of our runtime: a socket bound to MASTER_ADDR:MASTER_PORT that does not listen yet.
+inline constexpr std::string_view master_fd = "MUSTER_MASTER_FD";
+/// Names, with commas between, of the settings variables that a launcher of ours wrote.
+inline constexpr std::string_view exported = "MUSTER_EXPORTED";
+/// "1": the launcher puts the rank before each line, so the rank's own log does not.
+inline constexpr std::string_view prefixed = "MUSTER_PREFIXED";
+
+/// What a launcher writes for one rank: an inner launcher removes these from its ranks' environment.
+inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slot,
+                                      master_fd,  exported,          prefixed};
+
+/// Variables of the build and the tests; not the launcher's business, and no mistake either.
+inline constexpr std::array of_the_build{
+    std::string_view{"MUSTER_TORCH_VERSION"}, std::string_view{"MUSTER_LIBTORCH"},
+    std::string_view{"MUSTER_CACHE"}, std::string_view{"MUSTER_BUILD"}};
+
+}  // namespace muster::contract
