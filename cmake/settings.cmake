@@ -61,6 +61,15 @@ endif()
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS muster_torch_compile=${torch_jobs}
                                     muster_torch_link=1)
 
+# Keeps this machine's paths out of what is installed: __FILE__, in headers too, is relative to the
+# folder that it belongs to.
+macro(muster_hide_paths)
+  get_property(libtorch GLOBAL PROPERTY MUSTER_LIBTORCH_FOUND)
+  foreach(folder IN LISTS libtorch CMAKE_PREFIX_PATH PROJECT_SOURCE_DIR)
+    add_compile_options(-fmacro-prefix-map=${folder}/=)
+  endforeach()
+endmacro()
+
 # muster_library(TARGET EXPORT_NAME SOURCE...): a static library of the folder that calls it, with
 # include/ as its public headers, known as muster::EXPORT_NAME, here and where it is installed.
 function(muster_library target export_name)
