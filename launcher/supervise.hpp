@@ -38,6 +38,7 @@ struct Outcome {
   bool from_terminal = false;         ///< interrupted by the terminal's Ctrl-C.
   std::string message;                ///< One line for kinds that no rank explains (not_started, lost, timeout).
   double seconds = 0;
+  bool ready_seen = false;            ///< A rank said READY: the program uses our runtime.
 };
 
 /// Starts launcher -> guardian -> ranks, looks after them until all are gone, and says how it ended.

@@ -1,0 +1,63 @@
+#include "planning/make_plan.hpp"
+
+#include "devices/choose_devices.hpp"
+#include "planning/program.hpp"
+#include "planning/rank_environment.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace muster::launcher {
+namespace {
+
+World world_of(const LaunchSettings& launch, const Job& job, int rank, int ranks) {
+  World world;
+  world.rank = world.local_rank = rank;
+  world.size = world.local_size = ranks;
+  world.master_addr = job.address;
+  world.master_port = job.port;
+  world.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(launch.comm_timeout);
+  world.run_id = job.run_id;
+  return world;
+}
+
+}  // namespace
+
+Plan make_plan(const Resolution& resolution, const Topology& topology, const Job& job) {
+  const auto& launch = resolution.settings().launch;
+  const auto devices = choose_devices(launch, job.environment, topology.nvidia);
+  const auto count = choose_ranks(launch, devices);
+  const auto shared =
+      shared_environment(resolution, job.environment, topology.cpus.threads_for(count.ranks));
+
+  ProcessSpec common;
+  common.host = topology.host;
+  common.argv = program_argv(job.program, job.module, job.environment);
+  common.unset = shared.unset;
+  common.threads = shared.threads;
+  common.device = "cpu";
+
+  Plan plan;
+  plan.run_id = job.run_id;
+  plan.why_ranks = count.why;
+  plan.ranks.reserve(static_cast<std::size_t>(count.ranks));
+  for (int rank = 0; rank < count.ranks; ++rank) {
+    auto spec = common;
+    spec.world = world_of(launch, job, rank, count.ranks);
+    if (!devices.devices.empty()) {
+      const auto& device = devices.devices[static_cast<std::size_t>(rank) % devices.devices.size()];
+      spec.device = device.name;
+      spec.device_name = device.model;
+    }
+    spec.set = spec.world.to_environment();
+    spec.set["TORCHELASTIC_ERROR_FILE"] =
+        job.run_directory + "/error-" + std::to_string(rank) + ".json";
+    spec.set.merge(device_environment(devices, count.ranks, rank));
+    for (const auto& name : launch.unset_env) spec.set.erase(name);
+    spec.set.insert(shared.set.begin(), shared.set.end());
+    plan.ranks.push_back(std::move(spec));
+  }
+  return plan;
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,105 @@
+#include "planning/rank_environment.hpp"
+
+#include <muster/contract.hpp>
+#include <muster/error.hpp>
+
+#include "text.hpp"
+
+#include <algorithm>
+
+namespace muster::launcher {
+namespace {
+
+bool is_from_user(const Resolution& resolution, std::string_view id) {
+  return resolution.entry(id).origin.kind != Origin::Kind::built_in;
+}
+
+/// Names that `--env` must not set, and what sets them instead.
+void refuse_contract_names(const std::map<std::string, std::string>& env) {
+  const auto contract = World().to_environment();
+  for (const auto& [name, value] : env) {
+    if (name == "CUDA_VISIBLE_DEVICES") {
+      throw ConfigError(
+          "--env CUDA_VISIBLE_DEVICES: each rank gets this from muster; use --devices");
+    }
+    const auto& own = contract::of_a_rank;
+    const bool ours = std::find(own.begin(), own.end(), name) != own.end();
+    if (!ours && !contract.contains(name) && name != "TORCHELASTIC_ERROR_FILE") continue;
+    throw ConfigError(
+        "--env " + name + ": each rank gets this from muster; leave it out" +
+        (name.starts_with("MASTER_") ? ", or use --master-addr and --master-port" : ""));
+  }
+}
+
+/// What programs for Accelerate read, where a person decided it.
+void add_accelerate(const Resolution& resolution, Environment& set) {
+  const auto& settings = resolution.settings();
+  if (is_from_user(resolution, "train.gradient_accumulation_steps")) {
+    set["ACCELERATE_GRADIENT_ACCUMULATION_STEPS"] =
+        std::to_string(settings.train.gradient_accumulation_steps);
+  }
+  if (settings.launch.devices == std::vector<std::string>{"cpu"})
+    set["ACCELERATE_USE_CPU"] = "true";
+}
+
+/// The first number of "4" or "4,2" (nested levels).
+int threads_in(const std::string& value, int otherwise) {
+  const auto levels = split(value, ',');
+  if (levels.empty()) return otherwise;
+  return to_number<int>(trim(levels.front())).value_or(otherwise);
+}
+
+}  // namespace
+
+SharedEnvironment shared_environment(const Resolution& resolution, const Environment& environment,
+                                     int computed_threads) {
+  const auto& launch = resolution.settings().launch;
+  refuse_contract_names(launch.env);
+  SharedEnvironment shared;
+  auto& set = shared.set;
+  const auto unless_set = [&](const std::string& name, const std::string& value) {
+    if (!environment.contains(name)) set[name] = value;
+  };
+  unless_set("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1");
+  unless_set("PYTHONUNBUFFERED", "1");
+  unless_set("OMP_NUM_THREADS", std::to_string(computed_threads));
+  if (launch.threads.value) set["OMP_NUM_THREADS"] = std::to_string(*launch.threads.value);
+  add_accelerate(resolution, set);
+
+  shared.unset = resolution.inherited();
+  shared.unset.insert(shared.unset.end(), contract::of_a_rank.begin(), contract::of_a_rank.end());
+  set.merge(resolution.exported());
+  for (const auto& name : launch.unset_env) {
+    set.erase(name);
+    shared.unset.push_back(name);
+  }
+  for (const auto& [name, value] : launch.env) set[name] = value;
+
+  const auto inherited = environment.find("OMP_NUM_THREADS");
+  if (const auto threads = set.find("OMP_NUM_THREADS"); threads != set.end()) {
+    shared.threads = threads_in(threads->second, computed_threads);
+  } else if (inherited != environment.end()) {
+    shared.threads = threads_in(inherited->second, computed_threads);
+  }
+  return shared;
+}
+
+Environment device_environment(const DeviceChoice& choice, int ranks, int local_rank) {
+  if (choice.hide) return {{"CUDA_VISIBLE_DEVICES", ""}};
+  if (choice.devices.empty()) return {};
+  std::string names;
+  const auto count = choice.devices.size();
+  if (choice.pinned) {
+    names = choice.devices[static_cast<std::size_t>(local_rank) % count].name;
+  } else {
+    // Devices that no rank will use stay hidden, unless the user listed them.
+    const auto shown = choice.listed ? count : std::min(count, static_cast<std::size_t>(ranks));
+    for (std::size_t at = 0; at < shown; ++at)
+      names += (at > 0 ? "," : "") + choice.devices[at].name;
+  }
+  Environment set{{"CUDA_VISIBLE_DEVICES", names}};
+  if (choice.pci_order) set["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
+  return set;
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,30 @@
+#include "text.hpp"
+
+namespace muster::launcher {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(separator), text.size());
+    if (end > 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::string_view field(std::string_view text, std::string_view key) {
+  for (const auto line : split(text, '\n')) {
+    if (!line.starts_with(key)) continue;
+    const auto rest = trim(line.substr(key.size()));
+    if (rest.starts_with(':')) return trim(rest.substr(1));
+  }
+  return {};
+}
+
+}  // namespace muster::launcher
