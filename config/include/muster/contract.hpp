@@ -19,7 +19,8 @@ inline constexpr std::string_view exported = "MUSTER_EXPORTED";
 /// "1": the launcher puts the rank before each line, so the rank's own log does not.
 inline constexpr std::string_view prefixed = "MUSTER_PREFIXED";
 
-/// What a launcher writes for one rank: an inner launcher removes these from its ranks' environment.
+/// What a launcher writes for one rank: an inner launcher removes these from its ranks'
+/// environment.
 inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slot,
                                       master_fd,  exported,          prefixed};
 

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <muster/setting.hpp>
+
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <muster/setting.hpp>
 
 namespace muster {
 
@@ -58,8 +58,9 @@ struct FlagWord {
   bool wants_next() const noexcept;
 };
 
-/// Looks up one word that starts with `-`: first the command's own flags, then settings, then other launchers'
-/// spellings. `-` and `_` are alike after the first two letters; "--x=v", "-n4" and "-n=4" are split.
+/// Looks up one word that starts with `-`: first the command's own flags, then settings, then other
+/// launchers' spellings. `-` and `_` are alike after the first two letters; "--x=v", "-n4" and
+/// "-n=4" are split.
 FlagWord look_up(std::string_view word, std::span<const CommandFlag> own = {});
 
 /// Our flags for a flag of another launcher (possibly none); any other flag comes back as it is.

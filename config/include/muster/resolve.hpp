@@ -1,5 +1,10 @@
 #pragma once
 
+#include <muster/flags.hpp>
+#include <muster/setting.hpp>
+#include <muster/settings.hpp>
+#include <muster/world.hpp>
+
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -7,11 +12,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <muster/flags.hpp>
-#include <muster/setting.hpp>
-#include <muster/settings.hpp>
-#include <muster/world.hpp>
 
 namespace muster {
 
@@ -62,7 +62,7 @@ struct Entry {
   Origin origin;
   std::vector<std::pair<Value, Origin>> hidden;  ///< The nearest first; without the built-in.
   std::map<std::string, Origin> items;           ///< Of a map: where each name came from.
-  const Setting* decided_by = nullptr;  ///< The member of its group that cleared this one.
+  const Setting* decided_by = nullptr;           ///< The member of its group that cleared this one.
 };
 
 /// Settings, all resolved.
@@ -99,6 +99,7 @@ class Resolution {
 Resolution resolve(const Sources& sources);
 
 /// For a rank: reads no file; variables, then what code says. Throws like resolve().
-Resolution resolve_in_rank(const Environment& environment, const std::vector<GivenValue>& code = {});
+Resolution resolve_in_rank(const Environment& environment,
+                           const std::vector<GivenValue>& code = {});
 
 }  // namespace muster

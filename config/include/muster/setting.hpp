@@ -1,13 +1,13 @@
 #pragma once
 
+#include <muster/settings.hpp>
+#include <muster/value.hpp>
+
+#include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include <muster/settings.hpp>
-#include <muster/value.hpp>
 
 namespace muster {
 
@@ -21,6 +21,7 @@ struct SettingMember {
   bool allows_none;  ///< `none` is legal: undoes what a lower level says.
   Value (*read)(const Settings&);
   void (*write)(Settings&, const Value&);
+  std::int64_t lowest = 0, highest = 0;  ///< integer: what the member's type can hold.
 };
 
 /// One row of the settings table. The default is the member's initialiser, nothing else.
@@ -39,13 +40,13 @@ struct Setting {
   char short_flag = 0;
   bool collects = false;  ///< A list whose flag, given twice, holds both.
   bool integers = false;  ///< Text or list that may be written as whole numbers in a file.
-  /// What was expected instead, or nothing if the value is good. Null: no further rule.
-  std::optional<std::string> (*check)(const Value&) = nullptr;
+  bool (*check)(const Value&) = nullptr;  ///< The row's own rule; null: none.
+  std::string_view expects = "";          ///< What that rule wants, in words.
 
   std::string id() const;        ///< "train.strategy"
   std::string flag() const;      ///< "--strategy", "--log-level"
   std::string variable() const;  ///< "MUSTER_TRAIN_STRATEGY"; empty for maps.
-  bool takes_value() const noexcept { return member.kind != ValueKind::boolean; }
+  constexpr bool takes_value() const noexcept { return member.kind != ValueKind::boolean; }
   Value default_value() const;
   /// "a whole number of at least 1, or auto"
   std::string expectation() const;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <muster/flags.hpp>
+#include <muster/resolve.hpp>
+
 #include <span>
 #include <string>
 #include <string_view>
-
-#include <muster/flags.hpp>
-#include <muster/resolve.hpp>
 
 namespace muster {
 

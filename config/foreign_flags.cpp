@@ -1,0 +1,241 @@
+#include <muster/error.hpp>
+#include <muster/flags.hpp>
+
+#include "text.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace muster {
+namespace {
+
+using Notes = std::vector<std::string>;
+using Flags = std::vector<GivenFlag>;
+
+constexpr std::string_view one_host = "this version starts ranks on one host";
+constexpr std::string_view no_rendezvous = "the ranks of one host need no rendezvous";
+constexpr std::string_view no_log_files =
+    "output is not written to files a rank; send muster's own output to a file (2>&1 | tee FILE)";
+constexpr std::string_view no_binding =
+    "ranks are not bound to cores; --threads sets how many threads each has";
+constexpr std::string_view no_sharding =
+    "parameters are not sharded in this version; leave it out to train with ddp";
+constexpr std::string_view no_restarts = "ranks are not restarted; start the job again";
+constexpr std::string_view python_only = "it concerns the compiler of Python programs";
+constexpr std::string_view one_model_a_rank =
+    "each rank holds the whole model; tensor and pipeline parallelism do not exist";
+constexpr std::string_view no_low_precision = "programs train in fp32 in this version";
+constexpr std::string_view no_clouds = "muster starts ranks on machines that exist already";
+constexpr std::string_view no_hosts =
+    "this version starts ranks on one host; leave it out to start them here";
+
+[[noreturn]] void refuse(const GivenFlag& flag, std::string_view advice) {
+  throw ConfigError(flag.name + " " + excerpt(*flag.value) + ": " + std::string(advice));
+}
+
+/// The flag may say nothing but one of the words; then it is the same as not given.
+Flags only(const GivenFlag& flag, const std::vector<std::string_view>& words,
+           std::string_view advice) {
+  const std::string value = lower(*flag.value);
+  if (std::find(words.begin(), words.end(), value) == words.end()) refuse(flag, advice);
+  return {};
+}
+
+Flags only_one_host(const GivenFlag& flag, Notes&) { return only(flag, {"1", "1:1"}, one_host); }
+Flags only_first_host(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, one_host); }
+Flags only_no_restart(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, no_restarts); }
+Flags only_console(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, no_log_files); }
+Flags only_full(const GivenFlag& flag, Notes&) { return only(flag, {"no"}, no_low_precision); }
+Flags only_stage_0(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, no_sharding); }
+Flags only_unbound(const GivenFlag& flag, Notes&) { return only(flag, {"none"}, no_binding); }
+Flags only_no_compiler(const GivenFlag& flag, Notes&) { return only(flag, {"no"}, python_only); }
+Flags only_default_role(const GivenFlag& flag, Notes&) {
+  return only(flag, {"default"}, "there is one role, and ROLE_NAME is default");
+}
+
+Flags endpoint(const GivenFlag& flag, Notes&) {
+  std::string_view host = *flag.value;
+  const auto colon = host.rfind(':');
+  std::string_view port;
+  if (colon != std::string_view::npos && (host.find(':') == colon || host.front() == '[')) {
+    port = host.substr(colon + 1);
+    host = host.substr(0, colon);
+  }
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  Flags flags;
+  if (host != "localhost" && !host.empty()) {
+    flags.push_back({"--master-addr", std::string(host), flag.name});
+  }
+  if (!port.empty()) flags.push_back({"--master-port", std::string(port), flag.name});
+  return flags;
+}
+
+Flags gpu_ids(const GivenFlag& flag, Notes&) {
+  return {{"--devices", *flag.value == "all" ? "cuda" : *flag.value, flag.name}};
+}
+
+/// DeepSpeed's "host:0,2"; here the host can only be this one.
+Flags include(const GivenFlag& flag, Notes&) {
+  constexpr std::string_view here = "localhost:";
+  if (!flag.value->starts_with(here))
+    refuse(flag, "expected localhost:0,2; " + std::string(one_host));
+  return {{"--devices", flag.value->substr(here.size()), flag.name}};
+}
+
+/// mpirun's -x NAME hands on a variable that ranks have here anyway.
+Flags pass_variable(const GivenFlag& flag, Notes&) {
+  if (flag.value->find('=') == std::string::npos) return {};
+  return {{"--env", flag.value, flag.name}};
+}
+
+constexpr auto spelling = ForeignKind::spelling;
+constexpr auto constant = ForeignKind::constant;
+constexpr auto translation = ForeignKind::translation;
+constexpr auto ignored = ForeignKind::ignored;
+constexpr auto refused = ForeignKind::refused;
+
+constexpr ForeignFlag table[] = {
+    // How many, and on what.
+    {"-np", spelling, true, "--num-processes", ""},
+    {"--np", spelling, true, "--num-processes", ""},
+    {"-N", spelling, true, "--nproc-per-node", ""},
+    {"-ppn", spelling, true, "--nproc-per-node", ""},
+    {"-npernode", spelling, true, "--nproc-per-node", ""},
+    {"--npernode", spelling, true, "--nproc-per-node", ""},
+    {"--ntasks-per-node", spelling, true, "--nproc-per-node", ""},
+    {"--num-gpus", spelling, true, "--nproc-per-node", ""},
+    {"--gpu-ids", translation, true, "--devices", "", gpu_ids},
+    {"--include", translation, true, "--devices", "", include},
+    {"--exclude", refused, true, "", "name the devices to use instead: --devices 0,2"},
+    {"--cpu", constant, false, "--devices=cpu", ""},
+    {"--multi-gpu", ignored, false, "", "several ranks use several devices of themselves"},
+    {"--tpu", refused, false, "", "there is no backend for TPUs; --devices cpu or cuda"},
+    {"--virtual-local-rank", refused, false, "",
+     "LOCAL_RANK stays the rank on this host; --pin-devices shows each rank one device"},
+    {"--num-cpu-threads-per-process", spelling, true, "--threads", ""},
+    // Hosts and how they meet.
+    {"--main-process-ip", spelling, true, "--master-addr", ""},
+    {"--main-process-port", spelling, true, "--master-port", ""},
+    {"--local-addr", spelling, true, "--master-addr", ""},
+    {"--rdzv-endpoint", translation, true, "--master-addr, --master-port", "", endpoint},
+    {"--standalone", ignored, false, "", no_rendezvous},
+    {"--rdzv-backend", ignored, true, "", no_rendezvous},
+    {"--rdzv-id", ignored, true, "", no_rendezvous},
+    {"--rdzv-conf", ignored, true, "", no_rendezvous},
+    {"--same-network", ignored, false, "", no_rendezvous},
+    {"--nnodes", translation, true, "", "1", only_one_host},
+    {"--num-machines", translation, true, "", "1", only_one_host},
+    {"--num-nodes", translation, true, "", "1", only_one_host},
+    {"--node-rank", translation, true, "", "0", only_first_host},
+    {"--machine-rank", translation, true, "", "0", only_first_host},
+    {"--hosts", refused, true, "", no_hosts},
+    {"--host", refused, true, "", no_hosts},
+    {"-H", refused, true, "", no_hosts},
+    {"--hostfile", refused, true, "", no_hosts},
+    {"-hostfile", refused, true, "", no_hosts},
+    {"--machinefile", refused, true, "", no_hosts},
+    {"-machinefile", refused, true, "", no_hosts},
+    {"--mpirun-hostfile", refused, true, "", no_hosts},
+    {"--launcher", refused, true, "", no_hosts},
+    {"--launcher-args", refused, true, "", no_hosts},
+    {"--ssh-port", refused, true, "", no_hosts},
+    {"--no-ssh", ignored, false, "", one_host},
+    {"--no-ssh-check", ignored, false, "", one_host},
+    {"--force-multi", refused, false, "", no_hosts},
+    {"--enable-elastic-training", refused, false, "", "the number of ranks is fixed"},
+    {"--min-elastic-nodes", refused, true, "", "the number of ranks is fixed"},
+    {"--max-elastic-nodes", refused, true, "", "the number of ranks is fixed"},
+    {"--elastic-training", refused, false, "", "the number of ranks is fixed"},
+    // Watching them.
+    {"--shutdown-timeout", spelling, true, "--grace", ""},
+    {"--max-restarts", translation, true, "", "0", only_no_restart},
+    {"--monitor-interval", ignored, true, "", "the end of a rank is seen at once"},
+    {"--signals-to-handle", ignored, true, "", "all signals that end a job are forwarded"},
+    {"--save-pid", refused, false, "", "use the shell's $!"},
+    {"--event-log-handler", refused, true, "", "there are no event logs"},
+    {"--role", translation, true, "", "default", only_default_role},
+    // Output.
+    {"--local-ranks-filter", spelling, true, "--console-ranks", ""},
+    {"--tag-output", ignored, false, "", "lines of several ranks have a prefix; see --prefix"},
+    {"--tee", translation, true, "", "0", only_console},
+    {"-t", translation, true, "", "0", only_console},
+    {"--redirects", translation, true, "", "0", only_console},
+    {"-r", translation, true, "", "0", only_console},
+    {"--log-dir", refused, true, "", no_log_files},
+    {"--enable-each-rank-log", refused, true, "", no_log_files},
+    {"--logs-specs", refused, true, "", no_log_files},
+    {"--output-filename", refused, true, "", no_log_files},
+    {"--duplicate-stdout-filters", refused, true, "", no_log_files},
+    {"--duplicate-stderr-filters", refused, true, "", no_log_files},
+    {"--output", refused, true, "", "see --prefix and --console-ranks"},
+    {"--timestamp-output", refused, false, "", "lines have no time; see --prefix"},
+    {"--report-bindings", refused, false, "", "--dry-run shows where ranks go"},
+    {"--display", refused, true, "", "--dry-run shows where ranks go"},
+    {"--display-map", refused, false, "", "--dry-run shows where ranks go"},
+    // The program and its surroundings.
+    {"-x", translation, true, "--env", "", pass_variable},
+    {"--config-file", spelling, true, "--config", ""},
+    {"--module", constant, false, "-m", ""},
+    {"--no-python", ignored, false, "", "any program can be started; only *.py runs under Python"},
+    {"--no-local-rank", ignored, false, "", "programs get no --local_rank, only LOCAL_RANK"},
+    {"--run-path", refused, false, "", "give the program's path, or -m MODULE"},
+    {"--start-method", ignored, true, "", "ranks are programs of their own"},
+    {"--venv-script", refused, true, "", "activate the environment first, or set PYTHON_EXEC"},
+    {"--wdir", refused, true, "", "change to the folder first: cd DIR"},
+    {"-wdir", refused, true, "", "change to the folder first: cd DIR"},
+    {"--allow-run-as-root", ignored, false, "", "root may start jobs"},
+    {"--numa-binding", refused, true, "", no_binding},
+    {"--enable-cpu-affinity", refused, false, "", no_binding},
+    {"--bind-cores-to-rank", refused, false, "", no_binding},
+    {"--bind-core-list", refused, true, "", no_binding},
+    {"--bind", translation, true, "", "none", only_unbound},
+    {"--bind-to", translation, true, "", "none", only_unbound},
+    {"-bind-to", translation, true, "", "none", only_unbound},
+    {"--map-by", refused, true, "", no_binding},
+    {"--rank-by", refused, true, "", no_binding},
+    {"--mca", refused, true, "", "muster is not MPI"},
+    {"-mca", refused, true, "", "muster is not MPI"},
+    // How to train.
+    {"--mixed-precision", translation, true, "", "no", only_full},
+    {"--zero-stage", translation, true, "", "0", only_stage_0},
+    {"--dynamo-backend", translation, true, "", "no", only_no_compiler},
+    {"--gradient-clipping", refused, true, "", "clip in the program: clip_grad_norm(model, 1.0)"},
+    {"--use-deepspeed", refused, false, "", no_sharding},
+    {"--deepspeed", refused, false, "", no_sharding},
+    {"--deepspeed-config", refused, true, "", no_sharding},
+    {"--use-fsdp", refused, false, "", no_sharding},
+    {"--use-megatron-lm", refused, false, "", one_model_a_rank},
+    {"--use-parallelism-config", refused, false, "", one_model_a_rank},
+    {"--autotuning", refused, true, "", "settings are not searched for"},
+    {"--main-training-function", refused, true, "", "the whole program is started"},
+    {"--downcast-bf16", refused, false, "", no_low_precision},
+    // Families: after all exact names.
+    {"--deepspeed-*", refused, true, "", no_sharding},
+    {"--offload-*", refused, true, "", no_sharding},
+    {"--zero3-*", refused, true, "", no_sharding},
+    {"--fsdp-*", refused, true, "", no_sharding},
+    {"--megatron-lm-*", refused, true, "", one_model_a_rank},
+    {"--parallelism-config-*", refused, true, "", one_model_a_rank},
+    {"--fp8-*", refused, true, "", no_low_precision},
+    {"--dynamo-*", refused, true, "", python_only},
+    {"--tpu-*", refused, true, "", no_clouds},
+    {"--aws-*", refused, true, "", no_clouds},
+};
+
+constexpr bool well_formed() {
+  for (const ForeignFlag& row : table) {
+    if ((row.kind == translation) != (row.translate != nullptr)) return false;
+    const bool explains = row.kind == ignored || row.kind == refused;
+    if (explains && row.text.empty()) return false;
+    const bool hands_on = row.kind == spelling || row.kind == constant;
+    if (hands_on && row.target.empty()) return false;
+  }
+  return true;
+}
+static_assert(well_formed(), "a row lacks its target, its text or its function");
+
+}  // namespace
+
+std::span<const ForeignFlag> foreign_flags() noexcept { return table; }
+
+}  // namespace muster

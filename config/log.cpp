@@ -1,0 +1,80 @@
+#include <muster/contract.hpp>
+#include <muster/log.hpp>
+
+#include "text.hpp"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+
+namespace muster {
+namespace {
+
+constexpr std::array<std::string_view, 5> names{"debug", "info", "warning", "error", "off"};
+
+LogLevel level_from_environment() noexcept {
+  const char* const text = std::getenv("MUSTER_LOG_LEVEL");
+  for (std::size_t i = 0; text && i < names.size(); ++i) {
+    if (names[i] == text) return static_cast<LogLevel>(i);
+  }
+  return LogLevel::info;  // A wrong word is reported by who resolves the settings.
+}
+
+std::atomic<LogLevel>& current_level() noexcept {
+  static std::atomic<LogLevel> level{level_from_environment()};
+  return level;
+}
+
+std::atomic<int> named_rank{-1};
+
+bool launcher_prefixes() noexcept {
+  static const char* const text = std::getenv(contract::prefixed.data());
+  return text && std::string_view(text) == "1";
+}
+
+/// Each line is marked with the rank, the first also with the program's name.
+std::string format(std::string_view message, int rank) {
+  const std::string mark = rank < 0 || launcher_prefixes() ? "" : "[" + std::to_string(rank) + "] ";
+  while (message.ends_with('\n')) message.remove_suffix(1);
+  std::string text = mark + "muster: ";
+  for (const char letter : message) {
+    text += letter;
+    if (letter == '\n') text += mark;
+  }
+  return text + '\n';
+}
+
+/// One write, unless the kernel takes only a part or a signal comes.
+void write_all(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;  // Nobody can be told that nobody can be told.
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace
+
+void configure_log(LogLevel level, int rank) {
+  current_level() = level;
+  named_rank = rank;
+}
+
+LogLevel log_level() noexcept { return current_level(); }
+
+void log(LogLevel level, std::string_view message) noexcept {
+  if (level < log_level() || level == LogLevel::off) return;
+  const int saved = errno;
+  try {
+    write_all(format(message, named_rank));
+  } catch (...) {
+    write_all("muster: out of memory\n");
+  }
+  errno = saved;
+}
+
+}  // namespace muster

@@ -1,0 +1,86 @@
+#include "rules.hpp"
+
+#include "text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+namespace muster::rules {
+namespace {
+
+bool is_device(std::string_view word) {
+  if (is_number(word)) return true;
+  const bool uuid = word.starts_with("GPU-") || word.starts_with("MIG-");
+  return uuid && word.size() > 4 && word.find_first_of(" \t\n,") == std::string_view::npos;
+}
+
+bool is_range(std::string_view word) {
+  const auto dash = word.find('-');
+  if (dash == std::string_view::npos) return is_number(word);
+  const auto first = word.substr(0, dash), last = word.substr(dash + 1);
+  return is_number(first) && is_number(last) && whole_number(first) <= whole_number(last);
+}
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && name.find_first_of(std::string_view("=,\0", 3)) == name.npos;
+}
+
+}  // namespace
+
+bool devices(const Value& value) {
+  const auto& words = std::get<std::vector<std::string>>(value);
+  if (words.size() == 1 && (words[0] == "auto" || words[0] == "cpu" || words[0] == "cuda")) {
+    return true;
+  }
+  const std::set<std::string_view> different(words.begin(), words.end());
+  return !words.empty() && different.size() == words.size() &&
+         std::all_of(words.begin(), words.end(), is_device);
+}
+
+bool address(const Value& value) {
+  const std::string_view host = std::get<std::string>(value);
+  const auto colons = std::count(host.begin(), host.end(), ':');
+  return colons != 1 && host.find_first_of(" \t\n,/[]") == std::string_view::npos;
+}
+
+bool input_rank(const Value& value) {
+  const std::string_view word = std::get<std::string>(value);
+  return word == "all" || word == "none" || is_number(word);
+}
+
+bool ranks(const Value& value) {
+  const std::string_view word = std::get<std::string>(value);
+  if (word == "all" || word == "none") return true;
+  const auto parts = split(word, ',');
+  return std::all_of(parts.begin(), parts.end(), is_range);
+}
+
+bool prefix(const Value& value) {
+  constexpr std::array<std::string_view, 4> names{"{rank}", "{local_rank}", "{node}", "{host}"};
+  std::string_view rest = std::get<std::string>(value);
+  if (rest.find_first_of("\r\n") != std::string_view::npos) return false;
+  while (!rest.empty()) {
+    const auto brace = rest.find_first_of("{}");
+    if (brace == std::string_view::npos) return true;
+    rest.remove_prefix(brace);
+    const auto name = std::find_if(names.begin(), names.end(),
+                                   [&](std::string_view known) { return rest.starts_with(known); });
+    if (name == names.end()) return false;
+    rest.remove_prefix(name->size());
+  }
+  return true;
+}
+
+bool variable_names(const Value& value) {
+  if (const auto* map = std::get_if<std::map<std::string, std::string>>(&value)) {
+    return std::all_of(map->begin(), map->end(), [](const auto& item) {
+      return is_variable_name(item.first) && item.second.find('\0') == std::string::npos;
+    });
+  }
+  const auto& list = std::get<std::vector<std::string>>(value);
+  return std::all_of(list.begin(), list.end(), is_variable_name);
+}
+
+}  // namespace muster::rules

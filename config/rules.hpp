@@ -1,0 +1,21 @@
+#pragma once
+
+#include <muster/value.hpp>
+
+/// The rules of single rows of the settings table; each gets a value of its row's kind.
+namespace muster::rules {
+
+/// One of auto, cpu and cuda, or different indices and UUIDs.
+bool devices(const Value& value);
+/// Empty, or a host or address without a port.
+bool address(const Value& value);
+/// A rank, all or none.
+bool input_rank(const Value& value);
+/// Ranks and ranges (0,3-5), all or none.
+bool ranks(const Value& value);
+/// One line whose braces hold names that the launcher fills in.
+bool prefix(const Value& value);
+/// Names, in a list or of a map, that an environment can hold.
+bool variable_names(const Value& value);
+
+}  // namespace muster::rules

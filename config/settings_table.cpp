@@ -1,0 +1,254 @@
+#include <muster/setting.hpp>
+
+#include "member.hpp"
+#include "rules.hpp"
+#include "text.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace muster {
+namespace {
+
+template <auto member>
+consteval SettingMember launch() {
+  return bind<&Settings::launch, member>();
+}
+template <auto member>
+consteval SettingMember train() {
+  return bind<&Settings::train, member>();
+}
+template <auto member>
+consteval SettingMember log() {
+  return bind<&Settings::log, member>();
+}
+
+using L = LaunchSettings;
+using T = TrainSettings;
+
+constexpr Setting table[] = {
+    {.section = "launch",
+     .key = "num_processes",
+     .member = launch<&L::num_processes>(),
+     .help = "Ranks in all; auto is one a device, and 1 on CPU.",
+     .question = "Ranks?",
+     .word = "N",
+     .minimum = 1,
+     .group = "ranks",
+     .short_flag = 'n'},
+    {.section = "launch",
+     .key = "nproc_per_node",
+     .member = launch<&L::nproc_per_node>(),
+     .help = "Ranks on this host; decides the same as num_processes.",
+     .question = "",
+     .word = "N",
+     .minimum = 1,
+     .group = "ranks"},
+    {.section = "launch",
+     .key = "devices",
+     .member = launch<&L::devices>(),
+     .help = "Devices of the ranks in their order: auto, cpu, cuda, or indices and UUIDs.",
+     .question = "Devices?",
+     .word = "LIST",
+     .integers = true,
+     .check = rules::devices,
+     .expects = "auto, cpu, cuda, or different devices such as 0,2 or GPU-8932f937"},
+    {.section = "launch",
+     .key = "pin_devices",
+     .member = launch<&L::pin_devices>(),
+     .help = "Each rank sees its own device only.",
+     .question = ""},
+    {.section = "launch",
+     .key = "oversubscribe",
+     .member = launch<&L::oversubscribe>(),
+     .help = "Allow more ranks than devices.",
+     .question = ""},
+    {.section = "launch",
+     .key = "master_addr",
+     .member = launch<&L::master_addr>(),
+     .help = "Address on which rank 0 listens; without one, loopback.",
+     .question = "",
+     .word = "A",
+     .check = rules::address,
+     .expects = "an address without a port"},
+    {.section = "launch",
+     .key = "master_port",
+     .member = launch<&L::master_port>(),
+     .help = "Port on which rank 0 listens; 0 is a free one.",
+     .question = "",
+     .word = "P",
+     .minimum = 0,
+     .maximum = 65535},
+    {.section = "launch",
+     .key = "comm_timeout",
+     .member = launch<&L::comm_timeout>(),
+     .help = "Longest wait for one communication between ranks.",
+     .question = "",
+     .unit = "s",
+     .word = "S",
+     .minimum = 0.001,
+     .maximum = 1e8},
+    {.section = "launch",
+     .key = "grace",
+     .member = launch<&L::grace>(),
+     .help = "From the first signal that ends a rank to SIGKILL.",
+     .question = "",
+     .unit = "s",
+     .word = "S",
+     .minimum = 0,
+     .maximum = 1e8},
+    {.section = "launch",
+     .key = "timeout",
+     .member = launch<&L::timeout>(),
+     .help = "Longest time for the whole job.",
+     .question = "",
+     .unit = "s",
+     .word = "S",
+     .minimum = 0.001,
+     .maximum = 1e8},
+    {.section = "launch",
+     .key = "stdin",
+     .member = launch<&L::standard_input>(),
+     .help = "Which rank gets the launcher's input: a rank, all or none.",
+     .question = "",
+     .word = "RANK",
+     .integers = true,
+     .check = rules::input_rank,
+     .expects = "a rank, all or none"},
+    {.section = "launch",
+     .key = "prefix",
+     .member = launch<&L::prefix>(),
+     .help = "Before each line of several ranks; {rank} {local_rank} {node} {host} are filled in.",
+     .question = "",
+     .word = "T",
+     .group = "prefix",
+     .check = rules::prefix,
+     .expects = "one line, with no braces but {rank} {local_rank} {node} {host}"},
+    {.section = "launch",
+     .key = "no_prefix",
+     .member = launch<&L::no_prefix>(),
+     .help = "Nothing before the lines of ranks.",
+     .question = "",
+     .group = "prefix"},
+    {.section = "launch",
+     .key = "console_ranks",
+     .member = launch<&L::console_ranks>(),
+     .help = "Ranks whose output is shown: 0,3-5, all or none.",
+     .question = "",
+     .word = "RANKS",
+     .integers = true,
+     .check = rules::ranks,
+     .expects = "ranks such as 0,3-5, or all or none"},
+    {.section = "launch",
+     .key = "threads",
+     .member = launch<&L::threads>(),
+     .help = "OMP_NUM_THREADS of a rank; auto divides the usable cores.",
+     .question = "",
+     .word = "N",
+     .minimum = 1},
+    {.section = "launch",
+     .key = "env",
+     .member = launch<&L::env>(),
+     .help = "A variable for all ranks; may be given several times.",
+     .question = "",
+     .word = "K=V",
+     .check = rules::variable_names,
+     .expects = "NAME=VALUE"},
+    {.section = "launch",
+     .key = "unset_env",
+     .member = launch<&L::unset_env>(),
+     .help = "A variable that ranks shall not have; may be given several times.",
+     .question = "",
+     .word = "K",
+     .collects = true,
+     .check = rules::variable_names,
+     .expects = "names of variables"},
+    {.section = "train",
+     .key = "strategy",
+     .member = train<&T::strategy>(),
+     .help = "How ranks share the work; auto is ddp.",
+     .question = "",
+     .word = "auto|ddp",
+     .choices = "auto ddp"},
+    {.section = "train",
+     .key = "communicator",
+     .member = train<&T::communicator>(),
+     .help = "How ranks exchange tensors; auto is self for one rank, else gloo.",
+     .question = "",
+     .word = "auto|self|gloo",
+     .choices = "auto self gloo"},
+    {.section = "train",
+     .key = "gradient_accumulation_steps",
+     .member = train<&T::gradient_accumulation_steps>(),
+     .help = "Micro-steps (backward passes) to one step of the optimizer.",
+     .question = "Micro-steps a step?",
+     .word = "N",
+     .minimum = 1},
+    {.section = "train",
+     .key = "seed",
+     .member = train<&T::seed>(),
+     .help = "Seed of shuffling, which is a function of seed and epoch.",
+     .question = "",
+     .word = "N",
+     .minimum = 0},
+    {.section = "train",
+     .key = "bucket_mb",
+     .member = train<&T::bucket_mb>(),
+     .help = "Size of the gradient buckets that are reduced together; the first is at most 1 MiB.",
+     .question = "",
+     .unit = "MiB",
+     .word = "MIB",
+     .minimum = 0.001,
+     .maximum = 1e6},
+    {.section = "log",
+     .key = "level",
+     .member = log<&LogSettings::level>(),
+     .help = "The least important messages that are shown.",
+     .question = "",
+     .word = "LEVEL",
+     .choices = "debug info warning error off"},
+};
+
+constexpr bool well_formed() {
+  for (const Setting& row : table) {
+    if (row.help.empty() || row.help.back() != '.') return false;
+    if (row.takes_value() == row.word.empty()) return false;
+    if ((row.check == nullptr) != row.expects.empty()) return false;
+    for (const Setting& other : table) {
+      if (&row == &other) continue;
+      if (row.section == other.section && row.key == other.key) return false;
+      if (row.short_flag != 0 && row.short_flag == other.short_flag) return false;
+    }
+  }
+  return true;
+}
+static_assert(well_formed(), "a row lacks its help, word or rule, or is there twice");
+
+template <class Predicate>
+const Setting* find(Predicate matches) {
+  const auto* row = std::find_if(std::begin(table), std::end(table), matches);
+  return row == std::end(table) ? nullptr : row;
+}
+
+}  // namespace
+
+std::span<const Setting> settings_table() noexcept { return table; }
+
+const Setting* find_setting_by_flag(std::string_view flag) {
+  if (flag.size() == 2 && flag[0] == '-' && flag[1] != '-') {
+    return find([&](const Setting& row) { return row.short_flag == flag[1]; });
+  }
+  const std::string name = replaced(flag, '_', '-');
+  return find([&](const Setting& row) { return row.flag() == name; });
+}
+
+const Setting* find_setting_by_id(std::string_view id) {
+  return find([&](const Setting& row) { return row.id() == id; });
+}
+
+const Setting* find_setting_by_variable(std::string_view name) {
+  if (name.empty()) return nullptr;  // What rows without a variable have.
+  return find([&](const Setting& row) { return row.variable() == name; });
+}
+
+}  // namespace muster
