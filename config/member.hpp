@@ -21,7 +21,7 @@ struct MemberType<bool> {
 };
 
 template <class T>
-requires std::is_integral_v<T>
+  requires std::is_integral_v<T>
 struct MemberType<T> {
   static constexpr ValueKind kind = ValueKind::integer;
   static Value read(T member) { return std::int64_t{member}; }

@@ -41,6 +41,10 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return parse_whole<std::int64_t>(text);
 }
 
+std::optional<std::uint64_t> natural_number(std::string_view text) {
+  return parse_whole<std::uint64_t>(text);
+}
+
 std::optional<double> finite_number(std::string_view text) {
   const auto number = parse_whole<double>(text);
   return number && std::isfinite(*number) ? number : std::nullopt;

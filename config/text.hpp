@@ -13,6 +13,7 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// The whole of `text` as a number; nothing if it is anything else, or too large.
 std::optional<std::int64_t> whole_number(std::string_view text);
+std::optional<std::uint64_t> natural_number(std::string_view text);
 std::optional<double> finite_number(std::string_view text);
 
 /// Digits only, and few enough for an int.

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <muster/world.hpp>
+
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-
-#include <muster/world.hpp>
 
 namespace muster {
 
@@ -34,10 +35,10 @@ struct ControlNote {
 struct ControlMessage {
   enum class Kind { ready, step, checkpoint, death };
   Kind kind = Kind::ready;
-  std::uint64_t number = 0;        ///< Of the step or checkpoint.
-  std::int64_t monotonic_ns = 0;   ///< CLOCK_MONOTONIC when it was made.
-  std::string reason;              ///< death: "exception", "signal", "communication", ...
-  std::string text;                ///< death: the exception's text, or the signal's name.
+  std::uint64_t number = 0;       ///< Of the step or checkpoint.
+  std::int64_t monotonic_ns = 0;  ///< CLOCK_MONOTONIC when it was made.
+  std::string reason;             ///< death: "exception", "signal", "communication", ...
+  std::string text;               ///< death: the exception's text, or the signal's name.
 };
 /// Compact single-line JSON-free text, at most 4096 bytes; text that is longer is cut.
 std::string encode(const ControlMessage& message);
@@ -45,10 +46,12 @@ std::string encode(const ControlMessage& message);
 std::optional<ControlMessage> decode(std::string_view bytes);
 
 /// The rank's end. Without a launcher of ours (no MUSTER_CONTROL_FD) every call does nothing.
-/// All calls are non-blocking, never throw and may come from any thread.
+/// All calls never throw and may come from any thread. None blocks; only death() waits, at most
+/// 0.2 s, for a launcher that has not read for long.
 class Control {
  public:
-  /// The channel named by MUSTER_CONTROL_FD and MUSTER_CONTROL_MEMORY_FD. The descriptors become close-on-exec.
+  /// The channel named by MUSTER_CONTROL_FD and MUSTER_CONTROL_MEMORY_FD, unless what they name is
+  /// something else by now. The descriptors become close-on-exec. A forked child has no channel.
   static Control& instance();
 
   Control(const Control&) = delete;
@@ -66,8 +69,14 @@ class Control {
 
  private:
   Control() noexcept;
+  bool is_ours() const noexcept;
+  void send(const ControlMessage& message) noexcept;
+
   int socket_ = -1;
   ControlSlot* slot_ = nullptr;
+  int process_ = 0;
+  std::atomic<bool> dead_ = false;
+  std::mutex writing_;  // Of the slot.
 };
 
 /// Reads a slot that another process writes; nothing if no whole state was seen in a few tries.

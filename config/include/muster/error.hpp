@@ -8,9 +8,9 @@ namespace muster {
 /// Exit codes of the launcher that are not a rank's own.
 enum class ExitCode : int {
   success = 0,
-  usage = 2,            ///< Wrong usage or settings; nothing was started.
-  timed_out = 124,      ///< A deadline passed.
-  internal = 125,       ///< muster itself failed: fork, guardian or node lost.
+  usage = 2,        ///< Wrong usage or settings; nothing was started.
+  timed_out = 124,  ///< A deadline passed.
+  internal = 125,   ///< muster itself failed: fork, guardian or node lost.
   not_executable = 126,
   not_found = 127,
 };

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace muster {
@@ -22,35 +23,36 @@ struct AutoOr {
   bool operator==(const AutoOr&) const = default;
 };
 
-
 /// [launch]: how many ranks, on what, and how they are looked after.
 struct LaunchSettings {
-  AutoOr<int> num_processes;               ///< Ranks in all; auto: one a device, 1 on CPU.
-  std::optional<AutoOr<int>> nproc_per_node;  ///< Ranks on this host; decides the same as num_processes.
-  std::vector<std::string> devices{"auto"};   ///< auto, cpu, cuda, or indices / UUIDs in rank order.
-  bool pin_devices = false;                ///< Each rank sees one device.
-  bool oversubscribe = false;              ///< More ranks than devices are allowed.
-  std::string master_addr;                 ///< Empty: loopback.
-  int master_port = 0;                     ///< 0: a free one.
+  AutoOr<int> num_processes;  ///< Ranks in all; auto: one a device, 1 on CPU.
+  /// Ranks on this host; decides the same as num_processes.
+  std::optional<AutoOr<int>> nproc_per_node;
+  std::vector<std::string> devices{"auto"};  ///< auto, cpu, cuda, or indices / UUIDs in rank order.
+  bool pin_devices = false;                  ///< Each rank sees one device.
+  bool oversubscribe = false;                ///< More ranks than devices are allowed.
+  std::string master_addr;                   ///< Empty: loopback.
+  int master_port = 0;                       ///< 0: a free one.
   Seconds comm_timeout{1800};
-  Seconds grace{30};                       ///< From the first signal to SIGKILL.
-  std::optional<Seconds> timeout;          ///< For the whole job.
-  std::string standard_input = "0";        ///< key `stdin`: a rank, all, none.
-  std::string prefix = "[{rank}] ";        ///< Before each line of several ranks; {rank} {local_rank} {node} {host}.
+  Seconds grace{30};                 ///< From the first signal to SIGKILL.
+  std::optional<Seconds> timeout;    ///< For the whole job.
+  std::string standard_input = "0";  ///< key `stdin`: a rank, all, none.
+  /// Before each line of several ranks; {rank} {local_rank} {node} {host}.
+  std::string prefix = "[{rank}] ";
   bool no_prefix = false;
-  std::string console_ranks = "all";       ///< 0,3-5 | all | none.
-  AutoOr<int> threads;                     ///< OMP_NUM_THREADS of a rank.
+  std::string console_ranks = "all";  ///< 0,3-5 | all | none.
+  AutoOr<int> threads;                ///< OMP_NUM_THREADS of a rank.
   std::map<std::string, std::string> env;
   std::vector<std::string> unset_env;
 };
 
 /// [train]: what the program's runtime does.
 struct TrainSettings {
-  std::string strategy = "auto";       ///< auto, ddp.
-  std::string communicator = "auto";   ///< auto, self, gloo.
+  std::string strategy = "auto";      ///< auto, ddp.
+  std::string communicator = "auto";  ///< auto, self, gloo.
   int gradient_accumulation_steps = 1;
-  std::int64_t seed = 42;              ///< Of shuffling (seed, epoch).
-  double bucket_mb = 25;               ///< Gradient bucket, MiB; the first is 1 MiB.
+  std::int64_t seed = 42;  ///< Of shuffling (seed, epoch).
+  double bucket_mb = 25;   ///< Gradient bucket, MiB; the first is 1 MiB.
 };
 
 /// [log]
