@@ -41,7 +41,7 @@ if(MUSTER_hwloc_LIBRARY)
   endif()
 endif()
 muster_headers(xxhash xxhash::xxhash xxhash.h libxxhash-dev XXH_INLINE_ALL=1)
-muster_headers(Boost Boost::headers boost/process/v2.hpp "libboost-dev (1.81 or newer)"
+muster_headers(Boost Boost::headers boost/process/v2/process.hpp "libboost-dev (1.81 or newer)"
                BOOST_ERROR_CODE_HEADER_ONLY=1 BOOST_ASIO_NO_DEPRECATED=1)
 
 if(MUSTER_TESTS)
