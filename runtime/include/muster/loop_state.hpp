@@ -23,6 +23,7 @@ class LoopState {
   bool in_loader() const noexcept { return !active_.empty(); }
   bool end_of_loader() const noexcept;         ///< Of the active loader; false without one.
   std::int64_t real_samples() const noexcept;  ///< Of the active loader's batch; -1 without one.
+  std::uint64_t batches() const noexcept { return batches_; }  ///< Calls of update so far, of any loader.
 
  private:
   struct Active {
@@ -31,6 +32,7 @@ class LoopState {
     std::int64_t real_samples;
   };
   std::vector<Active> active_;
+  std::uint64_t batches_ = 0;
 };
 
 }  // namespace muster

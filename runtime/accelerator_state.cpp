@@ -1,0 +1,104 @@
+#include "accelerator_state.hpp"
+
+#include <muster/control.hpp>
+#include <muster/error.hpp>
+#include <muster/log.hpp>
+
+#include "death_record.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace muster {
+namespace {
+
+template <class Given, class Kept>
+void add(std::vector<GivenValue>& values, const char* id, const std::optional<Given>& given,
+         Kept (*keep)(const Given&)) {
+  if (given) values.push_back({id, Value(keep(*given)), ""});
+}
+
+std::vector<GivenValue> given_in_code(const AcceleratorOptions& options) {
+  constexpr auto text = +[](const std::string& value) { return value; };
+  std::vector<GivenValue> values;
+  add(
+      values, "train.gradient_accumulation_steps", options.gradient_accumulation_steps,
+      +[](const int& value) { return std::int64_t{value}; });
+  add(values, "train.strategy", options.strategy, text);
+  add(values, "train.communicator", options.communicator, text);
+  add(
+      values, "train.seed", options.seed, +[](const std::int64_t& value) { return value; });
+  add(
+      values, "train.bucket_mb", options.bucket_mb, +[](const double& value) { return value; });
+  add(
+      values, "launch.comm_timeout", options.comm_timeout,
+      +[](const Seconds& value) { return value.count(); });
+  return values;
+}
+
+/// Once a process, for each Accelerator would say the same.
+void tell_once(LogLevel level, const std::string& line) {
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  const std::lock_guard lock(mutex);
+  if (told.insert(line).second) log(level, line);
+}
+
+LogLevel level_named(const std::string& name) {
+  if (name == "debug") return LogLevel::debug;
+  if (name == "warning") return LogLevel::warning;
+  if (name == "error") return LogLevel::error;
+  return name == "off" ? LogLevel::off : LogLevel::info;
+}
+
+}  // namespace
+
+AcceleratorState::AcceleratorState(const AcceleratorOptions& given)
+    : options(given),
+      world(World::from_environment(current_environment())),
+      settings(resolve_in_rank(current_environment(), given_in_code(given))) {
+  const auto& resolved = settings.settings();
+  configure_log(level_named(resolved.log.level), world.size > 1 ? world.rank : -1);
+  record_death();
+  world.timeout = std::chrono::ceil<std::chrono::milliseconds>(resolved.launch.comm_timeout);
+  session = Session::join(world, resolved.train.communicator);
+  device = session->mesh()->world().device();
+  if (world.rank == 0) {
+    for (const auto& line : settings.overruled_by_code()) tell_once(LogLevel::warning, line);
+    // A program does and says the same alone and as the only rank of a launch.
+    tell_once(world.size > 1 ? LogLevel::info : LogLevel::debug, headline(*this));
+  }
+  Control::instance().ready();
+}
+
+const std::shared_ptr<Mesh>& AcceleratorState::mesh() const {
+  if (!session) {
+    throw CommunicationError("the Accelerator has left the other ranks in end_training()");
+  }
+  return session->mesh();
+}
+
+Communicator& AcceleratorState::data_group() const { return *mesh()->group("data"); }
+
+std::unique_ptr<Strategy> AcceleratorState::new_strategy() const {
+  const auto& train = settings.settings().train;
+  StrategyOptions chosen;
+  chosen.bucket_bytes = static_cast<std::int64_t>(train.bucket_mb * 1024 * 1024);
+  chosen.first_bucket_bytes = std::min(chosen.first_bucket_bytes, chosen.bucket_bytes);
+  return make_strategy(train.strategy, mesh(), chosen);
+}
+
+std::string headline(const AcceleratorState& state) {
+  const auto plural = [](int count, const char* word) {
+    return std::to_string(count) + ' ' + word + (count == 1 ? "" : "s");
+  };
+  const auto& world = state.mesh()->world();
+  return std::string(state.new_strategy()->name()) + " over " + plural(world.size(), "rank") +
+         " on " + plural(state.world.node_count, "host") + " (" + std::string(world.name()) +
+         "), " + world.device().str() + ", fp32";
+}
+
+}  // namespace muster

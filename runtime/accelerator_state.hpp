@@ -1,0 +1,50 @@
+#pragma once
+
+#include <muster/accelerator_options.hpp>
+#include <muster/communicator.hpp>
+#include <muster/loop_state.hpp>
+#include <muster/resolve.hpp>
+#include <muster/world.hpp>
+
+#include "prepared_model.hpp"
+#include "prepared_optimizer.hpp"
+#include "session.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace muster {
+
+/// A micro-step that accumulate() or no_sync() announced and whose block is still open.
+struct MicroStep {
+  std::vector<std::shared_ptr<PreparedModel>> models;
+  bool synchronises = true;
+  bool no_sync = false;
+};
+
+/// What an Accelerator and its handles share.
+struct AcceleratorState {
+  explicit AcceleratorState(const AcceleratorOptions& given);
+
+  AcceleratorOptions options;
+  World world;
+  Resolution settings;
+  std::shared_ptr<Session> session;  ///< Null after end_training().
+  at::Device device = at::kCPU;
+  std::shared_ptr<LoopState> loop = std::make_shared<LoopState>();
+  std::vector<std::shared_ptr<PreparedModel>> models;
+  /// The program's own object may be gone before the Accelerator, so only handles keep these.
+  std::vector<std::weak_ptr<PreparedOptimizer>> optimizers;
+  std::vector<std::shared_ptr<MicroStep>> scopes;  ///< Innermost last.
+
+  /// The ranks that data is spread over. Throws CommunicationError after end_training().
+  Communicator& data_group() const;
+  const std::shared_ptr<Mesh>& mesh() const;
+  std::unique_ptr<Strategy> new_strategy() const;
+};
+
+/// "ddp over 2 ranks on 1 host (gloo), cpu, fp32"
+std::string headline(const AcceleratorState& state);
+
+}  // namespace muster

@@ -1,0 +1,67 @@
+#include <muster/error.hpp>
+#include <muster/prepare.hpp>
+
+#include "accelerator_state.hpp"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+/// A parameter can be in the buckets of one model only.
+void refuse_shared_parameters(const ModuleView& module, const AcceleratorState& state) {
+  for (const auto& parameter : module.parameters()) {
+    for (const auto& other : state.models) {
+      for (const auto& owned : other->module->parameters()) {
+        if (!owned.tensor.is_same(parameter.tensor)) continue;
+        throw ModelError("parameter '" + parameter.name + "' is prepared already, as '" +
+                         owned.name + "' of another model: prepare one module that holds both");
+      }
+    }
+  }
+}
+
+std::shared_ptr<PreparedModel> adopt_view(AcceleratorState& state,
+                                          std::unique_ptr<ModuleView> module) {
+  const auto known = std::ranges::find_if(state.models, [&](const auto& model) {
+    return model->module->identity() == module->identity();
+  });
+  if (known != state.models.end()) return *known;
+  refuse_shared_parameters(*module, state);
+  auto model = prepare_model(std::move(module), state.new_strategy());
+  model->alone = state.mesh()->size("data") == 1 &&
+                 state.settings.settings().train.gradient_accumulation_steps == 1;
+  state.models.push_back(model);
+  return model;
+}
+
+}  // namespace
+
+ModelHandle Adopter::adopt(std::shared_ptr<torch::nn::Module> module) const {
+  if (!module) throw ModelError("prepare: the module is null");
+  return ModelHandle(adopt_view(*state_, view_module(std::move(module))));
+}
+
+ModelHandle Adopter::adopt(const torch::jit::Module& module) const {
+  return ModelHandle(adopt_view(*state_, view_module(module)));
+}
+
+Optimizer Adopter::adopt(std::shared_ptr<torch::optim::Optimizer> optimizer) const {
+  if (!optimizer) throw ModelError("prepare: the optimizer is null");
+  std::erase_if(state_->optimizers, [](const auto& kept) { return kept.expired(); });
+  for (const auto& kept : state_->optimizers) {
+    auto known = kept.lock();
+    if (known && known->optimizer == optimizer) return Optimizer(std::move(known));
+  }
+  auto prepared = prepare_optimizer(std::move(optimizer), state_->models);
+  state_->optimizers.push_back(prepared);
+  return Optimizer(std::move(prepared));
+}
+
+Adopter::Part Adopter::part() const {
+  const auto& mesh = *state_->mesh();
+  return {mesh.coordinate("data"), mesh.size("data"), state_->loop, mesh.world().device(),
+          state_->settings.settings().train.seed};
+}
+
+}  // namespace muster

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <muster/settings.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace muster {
+
+/// What a program decides itself. A setting left out here comes from the environment (so from flags
+/// and files of `muster launch`), then from its default. One that is given here wins over what a
+/// person gave; rank 0 then says so once, with both values.
+struct AcceleratorOptions {
+  std::optional<int> gradient_accumulation_steps{};  ///< Micro-steps a step; default 1.
+  /// The last batch of a loader closes the window, however short it is.
+  bool sync_with_dataloader = true;
+  std::optional<std::string> strategy{};      ///< auto, ddp.
+  std::optional<std::string> communicator{};  ///< auto, self, gloo.
+  std::optional<std::int64_t> seed{};         ///< Of the order of shuffled data; default 42.
+  std::optional<double> bucket_mb{};          ///< Gradient bucket, MiB; default 25.
+  std::optional<Seconds> comm_timeout{};      ///< For one communication; default 1800 s.
+};
+
+}  // namespace muster

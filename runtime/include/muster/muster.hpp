@@ -1,0 +1,8 @@
+#pragma once
+
+#include <muster/accelerator.hpp>
+#include <muster/data_loader.hpp>
+#include <muster/dataset.hpp>
+#include <muster/error.hpp>
+#include <muster/log.hpp>
+#include <muster/progress.hpp>

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace torch::optim {
+class Optimizer;
+}
+
+namespace muster {
+
+struct PreparedOptimizer;
+
+/// What prepare() returns for an optimizer. The user's object stays the truth: its options are read
+/// at each step, and its parameters and state are the real ones. Cheap to copy.
+///
+/// Every rank must call the same in the same order. What a micro-step that only accumulates has no
+/// use for does nothing, so the loop needs no `if` and the order of step and zero_grad is free.
+class Optimizer {
+ public:
+  explicit Optimizer(std::shared_ptr<PreparedOptimizer> prepared)
+      : prepared_(std::move(prepared)) {}
+
+  /// One update from the mean gradient over the window and all ranks; nothing if the micro-step
+  /// does not synchronise. Throws ModelError, naming the parameter, if one is no longer as it was
+  /// prepared.
+  void step();
+  /// For optimizers that evaluate the loss themselves. `closure` calls zero_grad and backward and
+  /// returns the loss; it is called once for optimizers that need it once. LBFGS and others of
+  /// unknown kind call it as often as they like: in a world of one with one micro-step a step, and
+  /// else UnsupportedError.
+  at::Tensor step(const std::function<at::Tensor()>& closure);
+  /// Clears the gradients of a window that has ended; nothing inside a window.
+  void zero_grad();
+
+  std::uint64_t steps() const noexcept;  ///< Updates made so far.
+
+  torch::optim::Optimizer* operator->() const noexcept;
+  torch::optim::Optimizer& operator*() const noexcept { return *operator->(); }
+  /// The user's object.
+  torch::optim::Optimizer& unwrap() const noexcept { return *operator->(); }
+  /// The same prepared optimizer.
+  bool operator==(const Optimizer& other) const noexcept = default;
+
+ private:
+  std::shared_ptr<PreparedOptimizer> prepared_;
+};
+
+}  // namespace muster

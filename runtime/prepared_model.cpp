@@ -1,0 +1,49 @@
+#include "prepared_model.hpp"
+
+#include <muster/model.hpp>
+
+#include <c10/core/GradMode.h>
+
+#include <utility>
+
+namespace muster {
+
+void PreparedModel::begin(bool closes_window) {
+  finish();
+  announce(closes_window);
+}
+
+void PreparedModel::announce(bool closes_window) {
+  synchronises = closes_window;
+  backward_is_due = closes_window;
+  strategy->begin_micro_step(closes_window);
+}
+
+void PreparedModel::end() {
+  backward_is_due = false;
+  strategy->end_micro_step();
+}
+
+void PreparedModel::finish() {
+  if (std::exchange(backward_is_due, false)) strategy->synchronise();
+}
+
+std::shared_ptr<PreparedModel> prepare_model(std::unique_ptr<ModuleView> module,
+                                             std::unique_ptr<Strategy> strategy) {
+  auto model = std::make_shared<PreparedModel>();
+  model->module = std::move(module);
+  model->strategy = std::move(strategy);
+  model->strategy->prepare(
+      {tensors_of(*model->module).parameters,
+       // The strategy is the model's own, so the module outlives its questions.
+       [view = model->module.get()] { return tensors_of(*view).buffers; }});
+  return model;
+}
+
+void ModelHandle::begin_forward() const {
+  if (prepared_->module->training() && c10::GradMode::is_enabled()) {
+    prepared_->strategy->begin_forward();
+  }
+}
+
+}  // namespace muster

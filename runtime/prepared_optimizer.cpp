@@ -1,0 +1,132 @@
+#include "prepared_optimizer.hpp"
+
+#include <muster/control.hpp>
+#include <muster/error.hpp>
+#include <muster/optimizer.hpp>
+
+#include "tensor_text.hpp"
+
+#include <torch/csrc/api/include/torch/optim/optimizer.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace muster {
+namespace {
+
+using Models = std::vector<std::shared_ptr<PreparedModel>>;
+
+std::unordered_map<const c10::TensorImpl*, std::shared_ptr<PreparedModel>> owners_of(
+    const Models& models) {
+  std::unordered_map<const c10::TensorImpl*, std::shared_ptr<PreparedModel>> owners;
+  for (const auto& model : models) {
+    for (const auto& parameter : model->module->parameters()) {
+      owners.emplace(parameter.tensor.unsafeGetTensorImpl(), model);
+    }
+  }
+  return owners;
+}
+
+[[noreturn]] void refuse_parameter(std::size_t group, std::size_t index, const at::Tensor& tensor,
+                                   std::size_t models) {
+  throw ModelError("the optimizer's parameter " + std::to_string(index) + " of group " +
+                   std::to_string(group) + " (" + describe_tensor(tensor) +
+                   ") belongs to none of the " + std::to_string(models) +
+                   " prepared models: give prepare() the module that holds it, together with the "
+                   "optimizer or before it");
+}
+
+void update(PreparedOptimizer& prepared) {
+  for (const auto& model : prepared.models) model->finish();
+  if (prepared.fused()) {
+    for (const auto& model : prepared.models) model->strategy->step(*prepared.optimizer);
+  } else {
+    for (const auto& model : prepared.models) model->strategy->before_step(*prepared.optimizer);
+    prepared.optimizer->step();
+    for (const auto& model : prepared.models) model->strategy->after_step(*prepared.optimizer);
+  }
+  Control::instance().step(++prepared.steps);
+}
+
+bool is_alone(const PreparedOptimizer& prepared) {
+  return std::ranges::all_of(prepared.models, [](const auto& model) { return model->alone; });
+}
+
+}  // namespace
+
+PreparedOptimizer::PreparedOptimizer(std::shared_ptr<torch::optim::Optimizer> torch_optimizer,
+                                     Models updated)
+    : optimizer(std::move(torch_optimizer)), models(std::move(updated)) {
+  for (const auto& model : models) model->strategy->attach(*optimizer);
+}
+
+PreparedOptimizer::~PreparedOptimizer() {
+  for (const auto& model : models) model->strategy->detach(*optimizer);
+}
+
+bool PreparedOptimizer::due() const noexcept {
+  return std::ranges::all_of(models, [](const auto& model) { return model->synchronises; });
+}
+
+bool PreparedOptimizer::fused() const {
+  return std::ranges::all_of(
+      models, [this](const auto& model) { return model->strategy->fuses(*optimizer); });
+}
+
+std::shared_ptr<PreparedOptimizer> prepare_optimizer(
+    std::shared_ptr<torch::optim::Optimizer> optimizer, const Models& models) {
+  const auto owners = owners_of(models);
+  Models updated;
+  const auto& groups = optimizer->param_groups();
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const auto& parameters = groups[group].params();
+    for (std::size_t index = 0; index < parameters.size(); ++index) {
+      const auto owner = owners.find(parameters[index].unsafeGetTensorImpl());
+      if (owner == owners.end()) refuse_parameter(group, index, parameters[index], models.size());
+      if (std::ranges::find(updated, owner->second) == updated.end()) {
+        updated.push_back(owner->second);
+      }
+    }
+  }
+  return std::make_shared<PreparedOptimizer>(std::move(optimizer), std::move(updated));
+}
+
+void Optimizer::step() {
+  if (prepared_->due()) update(*prepared_);
+}
+
+at::Tensor Optimizer::step(const std::function<at::Tensor()>& closure) {
+  if (prepared_->fused()) {
+    auto loss = closure();
+    step();
+    return loss;
+  }
+  if (!is_alone(*prepared_)) {
+    throw UnsupportedError(
+        "step(closure) of this optimizer evaluates the loss as often as it likes, which works in "
+        "one "
+        "process with gradient_accumulation_steps = 1: run it so, or take SGD, Adam, AdamW, "
+        "Adagrad "
+        "or RMSprop");
+  }
+  for (const auto& model : prepared_->models) model->strategy->before_step(**this);
+  auto loss = prepared_->optimizer->step(closure);
+  for (const auto& model : prepared_->models) model->strategy->after_step(**this);
+  Control::instance().step(++prepared_->steps);
+  return loss;
+}
+
+void Optimizer::zero_grad() {
+  for (const auto& model : prepared_->models)
+    model->strategy->zero_grad(prepared_->optimizer.get());
+}
+
+std::uint64_t Optimizer::steps() const noexcept { return prepared_->steps; }
+
+torch::optim::Optimizer* Optimizer::operator->() const noexcept {
+  return prepared_->optimizer.get();
+}
+
+}  // namespace muster

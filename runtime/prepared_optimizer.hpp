@@ -1,0 +1,38 @@
+#pragma once
+
+#include "prepared_model.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace torch::optim {
+class Optimizer;
+}
+
+namespace muster {
+
+/// An optimizer and the prepared models whose parameters it updates.
+struct PreparedOptimizer {
+  PreparedOptimizer(std::shared_ptr<torch::optim::Optimizer> torch_optimizer,
+                    std::vector<std::shared_ptr<PreparedModel>> updated);
+  ~PreparedOptimizer();
+  PreparedOptimizer(const PreparedOptimizer&) = delete;
+  PreparedOptimizer& operator=(const PreparedOptimizer&) = delete;
+
+  std::shared_ptr<torch::optim::Optimizer> optimizer;
+  std::vector<std::shared_ptr<PreparedModel>> models;
+  std::uint64_t steps = 0;
+
+  /// Every model's micro-step closes its window.
+  bool due() const noexcept;
+  /// The strategies know the optimizer's rule.
+  bool fused() const;
+};
+
+/// Throws ModelError, naming it, for a parameter of `optimizer` that none of `models` holds.
+std::shared_ptr<PreparedOptimizer> prepare_optimizer(
+    std::shared_ptr<torch::optim::Optimizer> optimizer,
+    const std::vector<std::shared_ptr<PreparedModel>>& models);
+
+}  // namespace muster

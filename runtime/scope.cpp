@@ -1,0 +1,88 @@
+#include <muster/accelerator.hpp>
+#include <muster/error.hpp>
+
+#include "accelerator_state.hpp"
+#include "tensor_text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster {
+namespace {
+
+std::shared_ptr<MicroStep> open(AcceleratorState& state, MicroStep micro_step) {
+  auto opened = std::make_shared<MicroStep>(std::move(micro_step));
+  state.scopes.push_back(opened);
+  return opened;
+}
+
+void require_loss(const at::Tensor& loss) {
+  if (!loss.defined() || loss.numel() != 1) {
+    throw ModelError("backward: the loss is " + describe_tensor(loss) +
+                     "; it has to be one number, such as its mean");
+  }
+  if (!loss.requires_grad()) {
+    throw ModelError("backward: the loss depends on no tensor that requires a gradient");
+  }
+}
+
+}  // namespace
+
+Scope::Scope(std::shared_ptr<AcceleratorState> state, std::shared_ptr<MicroStep> micro_step)
+    : state_(std::move(state)), micro_step_(std::move(micro_step)) {}
+
+Scope::~Scope() {
+  if (micro_step_->no_sync) --micro_step_->models.front()->no_sync_depth;
+  std::erase(state_->scopes, micro_step_);
+}
+
+bool Scope::synchronises() const noexcept { return micro_step_->synchronises; }
+
+Scope Accelerator::begin_micro_step(std::initializer_list<const ModelHandle*> models) {
+  const int steps = gradient_accumulation_steps();
+  MicroStep micro_step;
+  micro_step.synchronises = false;
+  for (const auto* handle : models) {
+    micro_step.models.push_back(handle->prepared_);
+    // Each model counts its own, so that a second accumulate() for another model does not advance
+    // this one's.
+    micro_step.synchronises |= handle->prepared_->accumulation.next(
+        steps, state_->options.sync_with_dataloader, *state_->loop);
+  }
+  for (const auto& model : micro_step.models) {
+    if (micro_step.synchronises) model->accumulation.close();
+    model->begin(micro_step.synchronises && model->no_sync_depth == 0);
+  }
+  state_->loop->sync_gradients = micro_step.synchronises;
+  return {state_, open(*state_, std::move(micro_step))};
+}
+
+Scope Accelerator::no_sync(const ModelHandle& model) {
+  ++model.prepared_->no_sync_depth;
+  model.prepared_->announce(false);
+  return {state_, open(*state_, {{model.prepared_}, false, true})};
+}
+
+void Accelerator::backward(const at::Tensor& loss) {
+  require_loss(loss);
+  const auto scope = std::ranges::find_if(state_->scopes.rbegin(), state_->scopes.rend(),
+                                          [](const auto& open) { return !open->no_sync; });
+  const bool announced = scope != state_->scopes.rend();
+  // What a backward does to the gradients of models that accumulate() did not name is nobody's
+  // step.
+  const auto models = announced ? (*scope)->models : state_->models;
+  for (const auto& model : models) {
+    const bool closes = model->no_sync_depth == 0 && (!announced || (*scope)->synchronises);
+    if (!announced || closes != model->synchronises) model->begin(closes);
+  }
+  if (!announced) {
+    state_->loop->sync_gradients =
+        std::ranges::all_of(models, [](const auto& model) { return model->synchronises; });
+  }
+  loss.backward();
+  for (const auto& model : models) model->end();
+}
+
+bool Accelerator::sync_gradients() const noexcept { return state_->loop->sync_gradients; }
+
+}  // namespace muster

@@ -1,0 +1,100 @@
+#include "signature.hpp"
+
+#include <muster/error.hpp>
+
+#include "tensor_text.hpp"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace muster::collectives {
+namespace {
+
+constexpr std::size_t most_dims = 8;
+constexpr std::size_t name_bytes = 32;
+
+/// A signature as it travels.
+struct Record {
+  std::array<char, name_bytes> operation;
+  std::int64_t dtype, dims;
+  std::array<std::int64_t, most_dims> shape;
+};
+
+Signature read(const Record& record) {
+  const auto* end = record.shape.begin() + record.dims;
+  return {record.operation.data(),
+          {record.shape.begin(), end},
+          static_cast<at::ScalarType>(record.dtype)};
+}
+
+std::string text(const Signature& signature) {
+  return signature.operation + " of " + shape_text(signature.shape) + ' ' +
+         dtype_text(signature.dtype);
+}
+
+bool same(const Signature& a, const Signature& b, Compared compared) {
+  if (a.operation != b.operation || a.dtype != b.dtype || a.shape.size() != b.shape.size()) {
+    return false;
+  }
+  if (compared == Compared::rank_and_dtype) return true;
+  const std::ptrdiff_t first = compared == Compared::row_shape && !a.shape.empty() ? 1 : 0;
+  return std::equal(a.shape.begin() + first, a.shape.end(), b.shape.begin() + first);
+}
+
+}  // namespace
+
+std::vector<Signature> exchange(Communicator& group, std::string_view operation,
+                                const at::Tensor& tensor) {
+  if (!tensor.defined()) throw ConfigError(std::string(operation) + " of an undefined tensor");
+  if (static_cast<std::size_t>(tensor.dim()) > most_dims) {
+    throw ConfigError(std::string(operation) + " of a tensor of " + std::to_string(tensor.dim()) +
+                      " dimensions; at most " + std::to_string(most_dims) + " work");
+  }
+  if (group.size() == 1) {
+    return {{std::string(operation), tensor.sizes().vec(), tensor.scalar_type()}};
+  }
+  Record mine{};
+  std::copy_n(operation.begin(), std::min(operation.size(), name_bytes - 1),
+              mine.operation.begin());
+  mine.dtype = static_cast<std::int64_t>(tensor.scalar_type());
+  mine.dims = tensor.dim();
+  std::copy(tensor.sizes().begin(), tensor.sizes().end(), mine.shape.begin());
+  const auto size = static_cast<std::int64_t>(sizeof(Record));
+  auto sent = at::empty({size}, at::kByte);
+  auto received = at::empty({group.size(), size}, at::kByte);
+  std::memcpy(sent.mutable_data_ptr(), &mine, sizeof(Record));
+  group.all_gather(received, sent, std::string(operation) + ": shapes").wait();
+  std::vector<Signature> result;
+  const auto* bytes = static_cast<const char*>(received.const_data_ptr());
+  for (int rank = 0; rank < group.size(); ++rank, bytes += sizeof(Record)) {
+    Record record;
+    std::memcpy(&record, bytes, sizeof(Record));
+    result.push_back(read(record));
+  }
+  return result;
+}
+
+void require_same(const std::vector<Signature>& signatures, Compared compared) {
+  const auto& first = signatures.front();
+  const bool equal = std::ranges::all_of(
+      signatures, [&](const Signature& other) { return same(first, other, compared); });
+  if (equal) return;
+  std::string message = "ranks do not call the same:";
+  for (std::size_t rank = 0; rank < signatures.size(); ++rank) {
+    message += "\n  rank " + std::to_string(rank) + ": " + text(signatures[rank]);
+  }
+  const bool same_call = std::ranges::all_of(signatures, [&](const Signature& other) {
+    return other.operation == first.operation && other.dtype == first.dtype;
+  });
+  if (same_call && compared == Compared::shape) {
+    message +=
+        "\npad_across_processes makes shapes equal; gather_for_metrics takes rows of any number";
+  }
+  throw ModelError(message);
+}
+
+}  // namespace muster::collectives
