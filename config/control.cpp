@@ -4,6 +4,9 @@
 #include "control_slot.hpp"
 #include "text.hpp"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <fcntl.h>
@@ -105,6 +108,23 @@ void Control::death(std::string_view reason, std::string_view text) noexcept {
   } catch (...) {
     send({ControlMessage::Kind::death, 0, monotonic_ns(), {}, {}});
   }
+}
+
+void Control::death_by_signal(std::string_view name) noexcept {
+  if (!connected() || dead_.exchange(true)) return;
+  // What encode() would make, but the signal may have come in the middle of an allocation.
+  std::array<char, 128> bytes{};
+  char* end = bytes.data();
+  const auto add = [&](std::string_view text) {
+    const auto room = static_cast<std::size_t>(bytes.data() + bytes.size() - end);
+    end = std::copy_n(text.data(), std::min(text.size(), room), end);
+  };
+  add("DEATH 0 ");
+  end = std::to_chars(end, bytes.data() + bytes.size(), monotonic_ns()).ptr;
+  add(" signal ");
+  add(name);
+  ::send(socket_, bytes.data(), static_cast<std::size_t>(end - bytes.data()),
+         MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void Control::note(std::uint64_t sequence, std::string_view operation, std::string_view label,

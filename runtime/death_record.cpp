@@ -49,7 +49,7 @@ std::string exception_text() {
 /// On a stack of its own, with SA_RESETHAND: the signal's action is the default again in here.
 void on_fatal_signal(int number, siginfo_t* info, void*) {
   for (const auto& fatal : fatal_signals) {
-    if (fatal.number == number) Control::instance().death("signal", fatal.name);
+    if (fatal.number == number) Control::instance().death_by_signal(fatal.name);
   }
   // An instruction that faulted does so again, with the right core file; a signal that somebody
   // sent would be lost.

@@ -63,6 +63,8 @@ class Control {
   void checkpoint(std::uint64_t number) noexcept;
   /// The first record of a process is the one that counts; later ones are dropped.
   void death(std::string_view reason, std::string_view text) noexcept;
+  /// death("signal", name), for a signal's handler: no allocation, no lock. name: "SIGSEGV"
+  void death_by_signal(std::string_view name) noexcept;
   /// Records the collective that is being started, or its new state.
   void note(std::uint64_t sequence, std::string_view operation, std::string_view label,
             std::uint64_t bytes, CollectiveState state) noexcept;
