@@ -37,6 +37,9 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
   common.threads = shared.threads;
   common.device = "cpu";
 
+  const bool timeout_was_set =
+      resolution.entry("launch.comm_timeout").origin.kind != Origin::Kind::built_in;
+
   Plan plan;
   plan.run_id = job.run_id;
   plan.why_ranks = count.why;
@@ -50,6 +53,8 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
       spec.device_name = device.model;
     }
     spec.set = spec.world.to_environment();
+    // Ranks know the default themselves; an inner launcher would take it for a person's wish.
+    if (!timeout_was_set) spec.set.erase("MUSTER_LAUNCH_COMM_TIMEOUT");
     spec.set["TORCHELASTIC_ERROR_FILE"] =
         job.run_directory + "/error-" + std::to_string(rank) + ".json";
     spec.set.merge(device_environment(devices, count.ranks, rank));

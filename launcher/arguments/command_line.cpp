@@ -1,0 +1,117 @@
+#include "arguments/command_line.hpp"
+
+#include <muster/error.hpp>
+
+#include <algorithm>
+
+namespace muster::launcher {
+namespace {
+
+constexpr std::string_view module_flag = "--module";
+
+/// One pass over the words of a command.
+class Parser {
+ public:
+  Parser(std::span<const std::string> words, const CommandGrammar& grammar, CommandLine& line)
+      : words_(words), grammar_(grammar), line_(line) {}
+
+  void run() {
+    while (at_ < words_.size() && is_option(words_[at_])) {
+      if (words_[at_] == "--") {
+        ++at_;
+        break;
+      }
+      take_option();
+      if (line_.module) break;
+    }
+    take_program();
+  }
+
+ private:
+  /// A lone "-" is a program's name to nobody, but it is no option either.
+  static bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+  [[noreturn]] void refuse_unknown(const std::string& typed) const {
+    if (grammar_.settings) throw ConfigError(unknown_flag(typed, grammar_.own));
+    throw ConfigError("muster " + std::string(grammar_.name) + " has no option '" + typed +
+                      "'; muster " + std::string(grammar_.name) + " --help lists them");
+  }
+
+  void take_option() {
+    const auto& typed = words_[at_++];
+    auto word = look_up(typed, grammar_.own);
+    if (!word.known() || (!grammar_.settings && word.command == nullptr)) refuse_unknown(typed);
+    if (word.wants_next()) word.value = next_value(word.name);
+    const bool takes_none = (word.command != nullptr && word.command->word.empty()) ||
+                            (word.foreign != nullptr && !word.foreign->takes_value);
+    if (takes_none && word.value) throw ConfigError(word.name + " takes no value");
+    keep({word.name, word.value, ""}, word);
+  }
+
+  /// The value may start with "-", but a word that is itself an option was not meant as one.
+  std::string next_value(const std::string& flag) {
+    const bool missing = at_ == words_.size() || words_[at_] == "--" ||
+                         (is_option(words_[at_]) && look_up(words_[at_], grammar_.own).known());
+    if (missing) {
+      const auto found = at_ == words_.size() ? "" : ", found '" + words_[at_] + "'";
+      throw ConfigError(flag + " needs a value" + found);
+    }
+    return words_[at_++];
+  }
+
+  void keep(GivenFlag flag, const FlagWord& word) {
+    if (word.foreign != nullptr) {
+      for (auto& ours : translate(flag, line_.notes)) {
+        const auto meaning = look_up(ours.name, grammar_.own);
+        keep(std::move(ours), meaning);
+      }
+    } else if (word.command != nullptr) {
+      flag.name = word.command->name;
+      line_.module = line_.module || flag.name == module_flag;
+      line_.own.push_back(std::move(flag));
+    } else {
+      line_.settings.push_back(std::move(flag));
+    }
+  }
+
+  void take_program() {
+    if (line_.module && at_ < words_.size() && words_[at_] == "--") ++at_;
+    if (line_.module && (at_ == words_.size() || is_option(words_[at_]))) {
+      const auto found = at_ == words_.size() ? "" : ", found '" + words_[at_] + "'";
+      throw ConfigError("-m needs the name of a Python module" + found +
+                        "; muster's own options come before -m");
+    }
+    if (!grammar_.program && at_ < words_.size()) {
+      throw ConfigError("muster " + std::string(grammar_.name) + ": '" + words_[at_] +
+                        "' is not expected here");
+    }
+    line_.program.assign(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
+  }
+
+  std::span<const std::string> words_;
+  const CommandGrammar& grammar_;
+  CommandLine& line_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+bool CommandLine::has(std::string_view flag) const {
+  return std::any_of(own.begin(), own.end(), [&](const auto& given) { return given.name == flag; });
+}
+
+std::optional<std::string> CommandLine::value(std::string_view flag) const {
+  const auto last =
+      std::find_if(own.rbegin(), own.rend(), [&](const auto& given) { return given.name == flag; });
+  return last == own.rend() ? std::nullopt : last->value;
+}
+
+CommandLine parse_words(std::span<const std::string> words, const CommandGrammar& grammar,
+                        CommandLine* so_far) {
+  CommandLine line;
+  auto& target = so_far != nullptr ? *so_far : line;
+  Parser(words, grammar, target).run();
+  return target;
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,92 @@
+#include "screen/screen.hpp"
+
+#include "text.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace muster::launcher {
+namespace {
+
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+bool is_set(const Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found != environment.end() && !found->second.empty();
+}
+
+}  // namespace
+
+Screen Screen::of(int fd, const Environment& environment) {
+  Screen screen;
+  if (::isatty(fd) == 0) return screen;
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) screen.width = size.ws_col;
+  const auto term = environment.find("TERM");
+  const bool dumb = term == environment.end() || term->second == "dumb";
+  screen.colour = !dumb && !is_set(environment, "NO_COLOR");
+  return screen;
+}
+
+std::string Screen::paint(std::string_view code, std::string_view text) const {
+  if (!colour) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+void print_out(std::string_view text) { write_all(STDOUT_FILENO, text); }
+void print_error(std::string_view text) { write_all(STDERR_FILENO, text); }
+
+void complain(std::string_view message, const Environment& environment) {
+  const auto screen = Screen::of(STDERR_FILENO, environment);
+  std::string text;
+  // A line that is indented goes on with the one before.
+  for (const auto line : split(message, '\n')) {
+    text += (line.starts_with(' ') ? "" : screen.red("muster:") + " ") + std::string(line) + "\n";
+  }
+  print_error(text);
+}
+
+int columns_of(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+  }));
+}
+
+std::string padded(std::string_view text, int columns) {
+  const auto missing = std::max(0, columns - columns_of(text));
+  return std::string(text) + std::string(static_cast<std::size_t>(missing), ' ');
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1000);
+  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<long>(std::lround(seconds));
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string bytes_text(double bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < std::size(units)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  const bool whole = bytes == std::floor(bytes) || bytes >= 100;
+  return whole ? fmt::format("{:.0f} {}", bytes, units[unit])
+               : fmt::format("{:.1f} {}", bytes, units[unit]);
+}
+
+}  // namespace muster::launcher
