@@ -69,13 +69,18 @@ muster cannot link; take a cxx11-ABI build: ${help}" PARENT_SCOPE)
   set(${out} "" PARENT_SCOPE)
 endfunction()
 
-# The file of CUDA's runtime that a CUDA build of LibTorch needs beside it, if it is in a place
-# that only the linker must be told of.
-function(muster_find_cuda_runtime folder pattern out)
-  file(GLOB found "${folder}/lib/${pattern}" "${folder}/../nvidia/*/lib/${pattern}"
-       "/usr/local/cuda/lib64/${pattern}")
-  list(POP_FRONT found first)
-  set(${out} "${first}" PARENT_SCOPE)
+# The file of lib<name>, a part of CUDA's runtime: a CUDA build of LibTorch does not start without it,
+# even on the CPU. LibTorch has it inside or beside it, else it is the system's or the toolkit's.
+function(muster_find_cuda_runtime folder name out)
+  file(GLOB found "${folder}/lib/lib${name}*.so.1*" "${folder}/../nvidia/*/lib/lib${name}.so.1*")
+  list(POP_FRONT found file)
+  if(NOT file)
+    find_library(MUSTER_${name} NAMES lib${name}.so.13 lib${name}.so.12
+                 PATHS /usr/local/cuda/lib64 ENV LD_LIBRARY_PATH)
+    mark_as_advanced(MUSTER_${name})
+    set(file "${MUSTER_${name}}")
+  endif()
+  set(${out} "${file}" PARENT_SCOPE)
 endfunction()
 
 # Makes muster::libtorch. `problem` is empty, or says in one line why it could not.
@@ -93,8 +98,13 @@ function(muster_find_libtorch problem)
   get_filename_component(folder "${folder}" REALPATH)
   set(dependencies "")
   foreach(name cudart cupti)
-    muster_find_cuda_runtime("${folder}" lib${name}.so.1* file)
-    if(file)
+    muster_find_cuda_runtime("${folder}" ${name} file)
+    if(NOT file AND EXISTS "${folder}/lib/libtorch_cuda.so")
+      set(${problem} "LibTorch in MUSTER_LIBTORCH=${folder} is a CUDA build and needs lib${name}.so, \
+which is neither beside it nor in the system: install the CUDA toolkit, or the wheels \
+nvidia-cuda-runtime and nvidia-cuda-cupti beside it, or take a CPU build" PARENT_SCOPE)
+      return()
+    elseif(file)
       add_library(muster::${name} SHARED IMPORTED GLOBAL)
       set_target_properties(muster::${name} PROPERTIES IMPORTED_LOCATION "${file}")
       list(APPEND dependencies muster::${name})
