@@ -29,7 +29,9 @@ std::string help_of(const Setting& setting) {
   }
   const std::string unit =
       setting.unit.empty() || value == Value() ? "" : " " + std::string(setting.unit);
-  return help + " [" + to_text(value) + unit + "]";
+  std::string text = to_text(value);
+  if (text.find(' ') != std::string::npos) text = toml_string(text);  // Else the end is not seen.
+  return help + " [" + text + unit + "]";
 }
 
 std::string word_of(const Setting& setting) {

@@ -54,7 +54,7 @@ bool ranks(const Value& value) {
   const std::string_view word = std::get<std::string>(value);
   if (word == "all" || word == "none") return true;
   const auto parts = split(word, ',');
-  return std::all_of(parts.begin(), parts.end(), is_range);
+  return !parts.empty() && std::all_of(parts.begin(), parts.end(), is_range);
 }
 
 bool prefix(const Value& value) {

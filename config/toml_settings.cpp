@@ -30,6 +30,20 @@ std::string shown(const toml::node& node) {
   return excerpt(text.str());
 }
 
+/// ":3:11: not TOML: cannot redefine existing integer 'threads'"
+std::string not_toml(const toml::parse_error& error) {
+  const auto at = error.source().begin;
+  std::string_view what = error.description();
+  constexpr std::string_view preamble = "Error while parsing ";
+  const auto colon = what.find(": ");
+  if (what.starts_with(preamble) && colon != std::string_view::npos) what.remove_prefix(colon + 2);
+  if (what.find("unescaped control") != std::string_view::npos) {
+    what = "a line end or control character inside quotes; is a quote left open?";
+  }
+  return ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
+         ": not TOML: " + excerpt(what, 300);
+}
+
 /// Turns the nodes of one file into values, gathering all faults.
 class Reader {
  public:
@@ -241,13 +255,7 @@ class Reader {
 
 FileContent parse_settings(const std::string& text, const std::string& name, Origin::Kind kind) {
   const toml::parse_result parsed = toml::parse(text, std::string_view(name));
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    const auto at = error.source().begin;
-    return {{},
-            {name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " +
-             excerpt(error.description(), 300)}};
-  }
+  if (!parsed) return {{}, {name + not_toml(parsed.error())}};
   Reader reader(name, kind);
   reader.read(parsed.table());
   return reader.content();

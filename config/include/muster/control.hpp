@@ -29,6 +29,8 @@ struct ControlNote {
   std::uint64_t sequence = 0, bytes = 0, step = 0;
   CollectiveState state = CollectiveState::none;
   std::string operation, label;
+
+  bool operator==(const ControlNote&) const = default;
 };
 
 /// Messages a rank sends to the launcher, one a datagram (SOCK_SEQPACKET).
@@ -39,6 +41,8 @@ struct ControlMessage {
   std::int64_t monotonic_ns = 0;  ///< CLOCK_MONOTONIC when it was made.
   std::string reason;             ///< death: "exception", "signal", "communication", ...
   std::string text;               ///< death: the exception's text, or the signal's name.
+
+  bool operator==(const ControlMessage&) const = default;
 };
 /// Compact single-line JSON-free text, at most 4096 bytes; text that is longer is cut.
 std::string encode(const ControlMessage& message);

@@ -1,0 +1,209 @@
+#include <muster/flags.hpp>
+#include <muster/show.hpp>
+
+#include "config/support.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <set>
+
+using namespace muster;
+using Catch::Matchers::ContainsSubstring;
+using muster::test::fault_of;
+using muster::test::Surroundings;
+
+namespace {
+
+constexpr CommandFlag own[] = {{"--dry-run", 0, "", "Print the plan."},
+                               {"--config", 0, "F", "Settings file."},
+                               {"--module", 'm', "", "A Python module."},
+                               {"--log-dir", 0, "D", "Files."}};
+
+Settings settings_of(std::vector<GivenFlag> flags) {
+  Surroundings given;
+  given.sources.flags = std::move(flags);
+  return given.resolve().settings();
+}
+
+std::string fault_of_flags(std::vector<GivenFlag> flags) {
+  Surroundings given;
+  given.sources.flags = std::move(flags);
+  return given.fault();
+}
+
+std::vector<std::string> notes_of(std::vector<GivenFlag> flags) {
+  Surroundings given;
+  given.sources.flags = std::move(flags);
+  return given.resolve().notes();
+}
+
+}  // namespace
+
+TEST_CASE("a flag word is split and looked up") {
+  const FlagWord devices = look_up("--devices=0,2", own);
+  CHECK(devices.name == "--devices");
+  CHECK(devices.value == "0,2");
+  CHECK(devices.setting == find_setting_by_id("launch.devices"));
+  CHECK_FALSE(devices.wants_next());
+
+  CHECK(look_up("--devices", own).wants_next());
+  CHECK_FALSE(look_up("--pin-devices", own).wants_next());
+  CHECK(look_up("--pin_devices=no", own).value == "no");
+  CHECK(look_up("--prefix=", own).value == "");
+  CHECK(look_up("--env=A=B=C", own).value == "A=B=C");
+
+  CHECK(look_up("-n", own).wants_next());
+  CHECK(look_up("-n4", own).value == "4");
+  CHECK(look_up("-n4", own).name == "-n");
+  CHECK(look_up("-n=4", own).value == "4");
+  CHECK_FALSE(look_up("-nope", own).known());
+  CHECK(look_up("-m", own).command == &own[2]);
+  CHECK_FALSE(look_up("-m4", own).known());
+  CHECK(look_up("-np", own).foreign != nullptr);
+  CHECK(look_up("-x", own).wants_next());
+
+  CHECK(look_up("--dry_run", own).command == &own[0]);
+  CHECK_FALSE(look_up("--dry-run", own).wants_next());
+  CHECK(look_up("--config", own).wants_next());
+  CHECK_FALSE(look_up("--dry-run").known());
+}
+
+TEST_CASE("a command's own flag comes before another launcher's") {
+  CHECK(look_up("--log-dir", own).command == &own[3]);
+  CHECK(look_up("--log-dir").foreign != nullptr);
+  CHECK(look_up("--log_dir", own).command == &own[3]);
+}
+
+TEST_CASE("no flag looks like another one") {
+  std::set<std::string> names;
+  for (const ForeignFlag& flag : foreign_flags()) {
+    INFO(flag.name);
+    CHECK(names.insert(std::string(flag.name)).second);
+    CHECK(find_setting_by_flag(flag.name) == nullptr);
+    if (!flag.name.ends_with('*')) CHECK(look_up(flag.name).foreign == &flag);
+  }
+}
+
+TEST_CASE("what another launcher's flag becomes is a flag of ours") {
+  for (const ForeignFlag& flag : foreign_flags()) {
+    if (flag.kind != ForeignKind::spelling && flag.kind != ForeignKind::constant) continue;
+    INFO(flag.name);
+    std::vector<std::string> notes;
+    const std::optional<std::string> value =
+        flag.takes_value ? std::optional<std::string>("1") : std::nullopt;
+    const auto ours = translate({std::string(flag.name), value, ""}, notes);
+    REQUIRE(ours.size() == 1);
+    CHECK(ours[0].typed == flag.name);
+    CHECK(look_up(ours[0].name).foreign == nullptr);
+    const std::set<std::string> of_commands{"--config", "-m"};
+    CHECK((look_up(ours[0].name).setting != nullptr || of_commands.contains(ours[0].name)));
+    if (flag.takes_value) {
+      CHECK_THAT(fault_of([&] {
+                   translate({std::string(flag.name), {}, ""}, notes);
+                 }),
+                 ContainsSubstring("needs a value"));
+    }
+  }
+}
+
+TEST_CASE("torchrun's flags") {
+  const Settings settings = settings_of({{"--nproc_per_node", "4", ""},
+                                         {"--rdzv_endpoint", "10.0.0.2:1234", ""},
+                                         {"--nnodes", "1:1", ""},
+                                         {"--node-rank", "0", ""},
+                                         {"--max_restarts", "0", ""},
+                                         {"-t", "0", ""},
+                                         {"--role", "default", ""},
+                                         {"--local-ranks-filter", "0,1", ""}});
+  CHECK(settings.launch.nproc_per_node == AutoOr<int>(4));
+  CHECK(settings.launch.master_addr == "10.0.0.2");
+  CHECK(settings.launch.master_port == 1234);
+  CHECK(settings.launch.console_ranks == "0,1");
+  CHECK(settings_of({{"--rdzv-endpoint", "localhost:0", ""}}).launch.master_addr.empty());
+  CHECK(settings_of({{"--rdzv-endpoint", "[fe80::1]:77", ""}}).launch.master_addr == "fe80::1");
+  CHECK(settings_of({{"--rdzv-endpoint", "[fe80::1]:77", ""}}).launch.master_port == 77);
+  CHECK(settings_of({{"--rdzv-endpoint", "fe80::1", ""}}).launch.master_addr == "fe80::1");
+  CHECK_THAT(fault_of_flags({{"--rdzv-endpoint", "host:port", ""}}),
+             ContainsSubstring("--rdzv-endpoint port: expected a whole number from 0 to 65535"));
+
+  CHECK(fault_of_flags({{"--nnodes", "2", ""}}) ==
+        "--nnodes 2: this version starts ranks on one host");
+  CHECK_THAT(fault_of_flags({{"--node_rank", "1", ""}}), ContainsSubstring("one host"));
+  CHECK_THAT(fault_of_flags({{"--max-restarts", "3", ""}}), ContainsSubstring("not restarted"));
+  CHECK_THAT(fault_of_flags({{"--tee", "3", ""}}), ContainsSubstring("2>&1 | tee FILE"));
+  CHECK_THAT(fault_of_flags({{"--numa-binding", "node", ""}}), ContainsSubstring("--threads"));
+  CHECK(notes_of({{"--standalone", {}, ""}, {"--no_python", {}, ""}}) ==
+        std::vector<std::string>{
+            "--standalone has no effect: the ranks of one host need no rendezvous",
+            "--no_python has no effect: any program can be started; only *.py runs under Python"});
+}
+
+TEST_CASE("accelerate's flags") {
+  const Settings settings = settings_of({{"--num_processes", "2", ""},
+                                         {"--cpu", {}, ""},
+                                         {"--main_process_port", "29501", ""},
+                                         {"--main_process_ip", "10.0.0.2", ""},
+                                         {"--num_machines", "1", ""},
+                                         {"--machine_rank", "0", ""},
+                                         {"--mixed_precision", "no", ""},
+                                         {"--dynamo_backend", "NO", ""},
+                                         {"--num_cpu_threads_per_process", "3", ""},
+                                         {"--gradient_accumulation_steps", "8", ""}});
+  CHECK(settings.launch.num_processes.value == 2);
+  CHECK(settings.launch.devices == std::vector<std::string>{"cpu"});
+  CHECK(settings.launch.master_port == 29501);
+  CHECK(settings.launch.master_addr == "10.0.0.2");
+  CHECK(settings.launch.threads.value == 3);
+  CHECK(settings.train.gradient_accumulation_steps == 8);
+  CHECK(settings_of({{"--gpu_ids", "all", ""}}).launch.devices == std::vector<std::string>{"cuda"});
+  CHECK(settings_of({{"--gpu_ids", "2,0", ""}}).launch.devices ==
+        std::vector<std::string>{"2", "0"});
+  CHECK(notes_of({{"--multi_gpu", {}, ""}}).size() == 1);
+  CHECK_THAT(fault_of_flags({{"--use_deepspeed", {}, ""}}), ContainsSubstring("ddp"));
+  CHECK_THAT(fault_of_flags({{"--fsdp_sharding_strategy", "FULL_SHARD", ""}}),
+             ContainsSubstring("--fsdp_sharding_strategy: parameters are not sharded"));
+  CHECK_THAT(fault_of_flags({{"--mixed_precision", "fp16", ""}}), ContainsSubstring("fp32"));
+  CHECK_THAT(fault_of_flags({{"--megatron_lm_tp_degree", "2", ""}}),
+             ContainsSubstring("whole model"));
+  CHECK_THAT(fault_of_flags({{"--gradient_clipping", "1.0", ""}}),
+             ContainsSubstring("clip_grad_norm"));
+}
+
+TEST_CASE("deepspeed's and mpirun's flags") {
+  CHECK(settings_of({{"--num_gpus", "2", ""}}).launch.nproc_per_node == AutoOr<int>(2));
+  CHECK(settings_of({{"--include", "localhost:1,0", ""}}).launch.devices ==
+        std::vector<std::string>{"1", "0"});
+  CHECK_THAT(fault_of_flags({{"--include", "worker-1:0", ""}}), ContainsSubstring("localhost:0,2"));
+  CHECK_THAT(fault_of_flags({{"--hostfile", "f", ""}}), ContainsSubstring("one host"));
+  CHECK(settings_of({{"-np", "3", ""}}).launch.num_processes.value == 3);
+  CHECK(settings_of({{"-x", "A=1", ""}, {"-x", "PATH", ""}}).launch.env ==
+        std::map<std::string, std::string>{{"A", "1"}});
+  CHECK(fault_of_flags({{"--bind-to", "none", ""}, {"--allow-run-as-root", {}, ""}}).empty());
+  CHECK_THAT(fault_of_flags({{"--map-by", "core", ""}}), ContainsSubstring("not bound"));
+}
+
+TEST_CASE("an unknown flag names the nearest") {
+  CHECK(unknown_flag("--num-procesess") ==
+        "unknown option '--num-procesess'; did you mean --num-processes?");
+  CHECK(unknown_flag("--num_procesess=4") ==
+        "unknown option '--num_procesess'; did you mean --num-processes?");
+  CHECK(unknown_flag("--dryrun", own) == "unknown option '--dryrun'; did you mean --dry-run?");
+  CHECK(unknown_flag("-devices") == "unknown option '-devices'; did you mean --devices?");
+  CHECK(unknown_flag("--frobnicate") == "unknown option '--frobnicate'");
+  CHECK(unknown_flag("-q") == "unknown option '-q'");
+}
+
+TEST_CASE("help names every flag, and keeps to its width") {
+  const std::string help = help_text(own, 80);
+  for (const Setting& row : settings_table()) CHECK_THAT(help, ContainsSubstring(row.flag()));
+  CHECK_THAT(help, ContainsSubstring("-n, --num-processes N|auto"));
+  CHECK_THAT(help, ContainsSubstring("      --config F"));
+  CHECK_THAT(help, ContainsSubstring("[1800 s]"));
+  std::size_t start = 0;
+  for (std::size_t end = 0; (end = help.find('\n', start)) != std::string::npos; start = end + 1) {
+    INFO(help.substr(start, end - start));
+    CHECK(end - start <= 80);
+  }
+  CHECK(start == help.size());
+}
