@@ -14,11 +14,9 @@ namespace {
 
 constexpr int label_columns = 10;
 
-/// A label, and what belongs to it in as many lines as the width takes.
-std::string row(const std::string& label, const std::vector<std::string>& parts,
-                const Screen& screen) {
-  std::string text = screen.bold(padded(label, label_columns));
-  int used = label_columns;
+/// Parts side by side, in as many lines as the width takes; `used` columns of the first are taken.
+std::string joined(const std::vector<std::string>& parts, int used, const Screen& screen) {
+  std::string text;
   for (std::size_t at = 0; at < parts.size(); ++at) {
     const int columns = columns_of(parts[at]);
     if (at > 0 && used + 3 + columns > screen.width) {
@@ -32,6 +30,11 @@ std::string row(const std::string& label, const std::vector<std::string>& parts,
     used += columns;
   }
   return text + "\n";
+}
+
+std::string row(const std::string& label, const std::vector<std::string>& parts,
+                const Screen& screen) {
+  return screen.bold(padded(label, label_columns)) + joined(parts, label_columns, screen);
 }
 
 std::string counted(int count, std::string_view what) {
@@ -121,10 +124,10 @@ std::string launch_rows(const LaunchForecast& launch, const Screen& screen) {
 
 std::string machine_text(const MachineReport& report, const Screen& screen) {
   const auto& machine = report.machine;
-  std::string head = screen.bold(fmt::format("muster {}", version));
-  if (!report.libtorch.empty()) head += "   LibTorch " + report.libtorch + " (this build)";
-  head += fmt::format("   {}, {}, {}\n", machine.system, machine.kernel, report.architecture);
-  return head + row("cpu", cpu_parts(machine), screen) +
+  std::vector<std::string> head{fmt::format("muster {}", version)};
+  if (!report.libtorch.empty()) head.push_back("LibTorch " + report.libtorch + " (this build)");
+  head.push_back(fmt::format("{}, {}, {}", machine.system, machine.kernel, report.architecture));
+  return joined(head, 0, screen) + row("cpu", cpu_parts(machine), screen) +
          row("memory", memory_parts(machine.memory), screen) + device_rows(machine, screen) +
          row("network", network_parts(machine.network), screen) +
          row("scheduler", {machine.scheduler.empty() ? "none" : machine.scheduler}, screen) +

@@ -146,7 +146,7 @@ NvmlAnswer ask_nvml(std::chrono::milliseconds patience) {
   const auto text = read_until(reading.get(), deadline);
   // A child blocked in the driver cannot be waited for: it goes when the driver lets it.
   ::kill(child, SIGKILL);
-  for (int tries = 0; tries < 20 && ::waitpid(child, nullptr, WNOHANG) == 0; ++tries) {
+  for (int tries = 0; tries < 200 && ::waitpid(child, nullptr, WNOHANG) == 0; ++tries) {
     ::usleep(1000);
   }
   return parse(text);

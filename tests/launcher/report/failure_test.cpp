@@ -1,0 +1,118 @@
+#include "report/failure.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <csignal>
+
+using namespace muster::launcher;
+
+namespace {
+
+Plan plan_of(int ranks) {
+  Plan plan;
+  for (int rank = 0; rank < ranks; ++rank) {
+    ProcessSpec spec;
+    spec.host = "node-a";
+    spec.world.rank = spec.world.local_rank = rank;
+    plan.ranks.push_back(spec);
+  }
+  return plan;
+}
+
+RankEnd end_of(int rank, int exit_code, int signal = 0, bool by_us = false) {
+  RankEnd end;
+  end.rank = rank;
+  end.pid = 41265 + rank;
+  end.exit_code = exit_code;
+  end.signal = signal;
+  end.stopped_by_us = by_us;
+  end.seconds = 12.4;
+  return end;
+}
+
+Outcome failed(RankEnd first, std::vector<RankEnd> ranks) {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::rank_failed;
+  outcome.exit_code = first.exit_code;
+  outcome.first = std::move(first);
+  outcome.ranks = std::move(ranks);
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "The rank that failed first is named, with its reason, its last lines and what followed") {
+  auto first = end_of(2, 134, SIGABRT);
+  first.core_dumped = true;
+  first.reason = "exception";
+  first.text = "batch 17: label 11 is not in [0, 10)";
+  first.last_lines = {"terminate called after throwing an instance of 'std::runtime_error'",
+                      "  what():  batch 17: label 11 is not in [0, 10)"};
+  const auto outcome = failed(first, {end_of(0, 143, SIGTERM, true), end_of(1, 143, SIGTERM, true),
+                                      first, end_of(3, 0), end_of(4, 1)});
+  CHECK(failure_text(outcome, plan_of(5), Screen(), false) ==
+        "muster: rank 2 failed first: SIGABRT (exit 134, core dumped) on node-a, local rank 2, pid "
+        "41267, "
+        "after 12.4 s\n"
+        "  error    batch 17: label 11 is not in [0, 10)\n"
+        "  output   terminate called after throwing an instance of 'std::runtime_error'\n"
+        "             what():  batch 17: label 11 is not in [0, 10)\n"
+        "  then     rank 3 ended well\n"
+        "           rank 4 failed after it (exit 1)\n"
+        "           ranks 0-1 stopped by muster (SIGTERM (exit 143))\n");
+  CHECK(failure_text(outcome, plan_of(5), Screen(), true) ==
+        "muster: rank 2 failed first: SIGABRT (exit 134, core dumped) on node-a, local rank 2, pid "
+        "41267, "
+        "after 12.4 s\n");
+}
+
+TEST_CASE("A rank that is alone has its lines on the screen already") {
+  auto first = end_of(0, 7);
+  first.last_lines = {"nobody needs this twice"};
+  CHECK(failure_text(failed(first, {first}), plan_of(1), Screen(), false) ==
+        "muster: rank 0 failed: exit 7 on node-a, pid 41265, after 12.4 s\n");
+}
+
+TEST_CASE("However much there is to say, it is at most 25 lines of the screen's width") {
+  auto first = end_of(0, 1);
+  for (int line = 0; line < 100; ++line) {
+    first.last_lines.push_back("line " + std::to_string(line) + std::string(300, 'x'));
+    first.text += "reason " + std::to_string(line) + "\n";
+  }
+  std::vector<RankEnd> ranks{first};
+  for (int rank = 1; rank < 40; ++rank) ranks.push_back(end_of(rank, rank));
+  const auto text = failure_text(failed(first, ranks), plan_of(40), Screen(), false);
+  CHECK(std::count(text.begin(), text.end(), '\n') <= 25);
+  CHECK(text.find("line 99") != text.npos);
+  CHECK(text.find("more kinds of ends; --report FILE has them all") != text.npos);
+  std::size_t start = text.find('\n') + 1;
+  while (start < text.size()) {
+    const auto end = text.find('\n', start);
+    CHECK(end - start <= 80);
+    start = end + 1;
+  }
+}
+
+TEST_CASE("What no rank explains has a line of its own") {
+  Outcome outcome;
+  CHECK(failure_text(outcome, plan_of(1), Screen(), false).empty());
+  outcome.kind = OutcomeKind::interrupted;
+  outcome.signal = SIGTERM;
+  outcome.seconds = 3.25;
+  CHECK(failure_text(outcome, plan_of(2), Screen(), false) ==
+        "muster: ended by SIGTERM after 3.2 s\n");
+  outcome.from_terminal = true;
+  CHECK(failure_text(outcome, plan_of(2), Screen(), false) ==
+        "muster: ended by Ctrl-C after 3.2 s\n");
+  outcome.kind = OutcomeKind::not_started;
+  outcome.message = "./train: not found";
+  CHECK(failure_text(outcome, plan_of(2), Screen(), false) == "muster: ./train: not found\n");
+}
+
+TEST_CASE("Colour only where the screen shows it") {
+  const Screen colourful{80, true};
+  const auto text = failure_text(failed(end_of(0, 7), {}), plan_of(1), colourful, true);
+  CHECK(text.starts_with("\x1b[1;31mmuster:\x1b[0m \x1b[1mrank 0 failed: exit 7\x1b[0m on node-a"));
+}
