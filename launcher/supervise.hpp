@@ -1,13 +1,13 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <muster/settings.hpp>
 
 #include "plan.hpp"
 #include "port.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace muster::launcher {
 
@@ -18,33 +18,42 @@ enum class OutcomeKind { ok, usage, not_started, rank_failed, timeout, interrupt
 struct RankEnd {
   int rank = 0;
   int pid = 0;
-  int exit_code = 0;           ///< Its own code, or 128 + signal.
-  int signal = 0;              ///< 0: it exited.
+  int exit_code = 0;  ///< Its own code, or 128 + signal.
+  int signal = 0;     ///< 0: it exited.
   bool core_dumped = false;
-  bool stopped_by_us = false;  ///< It ended because muster signalled it.
-  double seconds = 0;          ///< From its start to its end.
-  std::string reason;          ///< Of its death record; empty without one.
-  std::string text;            ///< The exception's text of its death record.
+  bool stopped_by_us = false;           ///< It ended because muster signalled it.
+  double seconds = 0;                   ///< From its start to its end.
+  std::string reason;                   ///< Of its death record; empty without one.
+  std::string text;                     ///< The exception's text of its death record.
   std::vector<std::string> last_lines;  ///< Of its stderr, oldest first.
 };
 
 /// What happened to the job.
 struct Outcome {
   OutcomeKind kind = OutcomeKind::ok;
-  int exit_code = 0;                  ///< The launcher's.
-  std::optional<RankEnd> first;       ///< The rank that failed first.
-  std::vector<RankEnd> ranks;         ///< All that were started, in rank order.
-  int signal = 0;                     ///< interrupted: the signal that ended the job.
-  bool from_terminal = false;         ///< interrupted by the terminal's Ctrl-C.
-  std::string message;                ///< One line for kinds that no rank explains (not_started, lost, timeout).
+  int exit_code = 0;             ///< The launcher's.
+  std::optional<RankEnd> first;  ///< The rank that failed first.
+  std::vector<RankEnd> ranks;    ///< All that were started, in rank order.
+  int signal = 0;                ///< interrupted: the signal that ended the job.
+  bool from_terminal = false;    ///< interrupted by the terminal's Ctrl-C.
+  std::string message;  ///< One line for kinds that no rank explains (not_started, lost, timeout).
   double seconds = 0;
-  bool ready_seen = false;            ///< A rank said READY: the program uses our runtime.
+  bool ready_seen = false;  ///< A rank said READY: the program uses our runtime.
 };
 
-/// Starts launcher -> guardian -> ranks, looks after them until all are gone, and says how it ended.
-/// Blocks. Must be called before the process has threads; takes over SIGCHLD, SIGINT, SIGTERM, SIGHUP,
-/// SIGQUIT, SIGUSR1, SIGUSR2 and SIGTSTP. The ranks' output goes to stdout and stderr; the failure is not printed.
-/// Throws Error (internal) if the guardian could not be started; then no rank is left.
+/// Opens /dev/null in the place of each of stdin, stdout and stderr that is closed, so that no file
+/// of ours takes its number. The first thing that a program does.
+void open_standard_descriptors();
+
+/// Starts launcher -> guardian -> ranks, looks after them until all are gone, and says how it
+/// ended. Blocks. Must be called before the process has threads; takes over SIGCHLD, SIGINT,
+/// SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGWINCH and SIGPIPE until it returns. The
+/// ranks' output goes to stdout and stderr; the failure is not printed. As process 1, or where this
+/// process has children already, it returns in a child that ends the same way
+/// (supervise/init_process.hpp). `interrupted` by SIGPIPE says that the reader of our stdout is
+/// gone: nothing is to be printed. Throws ConfigError, before anything is started, for settings
+/// that do not fit the job, and Error (internal) if the guardian or its descriptors could not be
+/// had; then no rank is left.
 Outcome supervise(const Plan& plan, const LaunchSettings& settings, ReservedPort port);
 
 }  // namespace muster::launcher

@@ -1,0 +1,115 @@
+#include "port.hpp"
+
+#include <muster/error.hpp>
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <netinet/in.h>
+#include <sstream>
+#include <sys/socket.h>
+
+namespace muster::launcher {
+namespace {
+
+struct Endpoint {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+  int family() const { return storage.ss_family; }
+
+  std::uint16_t port() const {
+    return ntohs(family() == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(storage).sin6_port
+                                      : reinterpret_cast<const sockaddr_in&>(storage).sin_port);
+  }
+};
+
+Endpoint endpoint_of(const std::string& address, std::uint16_t port) {
+  Endpoint endpoint;
+  auto& v4 = reinterpret_cast<sockaddr_in&>(endpoint.storage);
+  auto& v6 = reinterpret_cast<sockaddr_in6&>(endpoint.storage);
+  if (inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+    endpoint.size = sizeof v4;
+  } else if (inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(port);
+    endpoint.size = sizeof v6;
+  } else {
+    throw ConfigError("master address '" + address +
+                      "' is not an IPv4 or IPv6 address, such as 127.0.0.1 or ::1");
+  }
+  return endpoint;
+}
+
+std::string without_brackets(const std::string& address) {
+  if (address.size() > 2 && address.front() == '[' && address.back() == ']')
+    return address.substr(1, address.size() - 2);
+  return address;
+}
+
+/// Whether connections that are closing, or a listener's own, are known for the port. A port that
+/// is only reserved, as here, is not in these tables.
+bool has_connections(std::uint16_t port) {
+  for (const char* path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream table(path);
+    std::string line;
+    std::getline(table, line);
+    while (std::getline(table, line)) {
+      std::istringstream fields(line);
+      std::string slot, local;
+      fields >> slot >> local;
+      const auto colon = local.rfind(':');
+      if (colon != std::string::npos && std::stoul(local.substr(colon + 1), nullptr, 16) == port)
+        return true;
+    }
+  }
+  return false;
+}
+
+void allow_reuse(int socket) {
+  const int on = 1;
+  ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+}
+
+/// 0, or the errno of the refusal.
+int bind_alone(int socket, Endpoint& endpoint) {
+  // Without SO_REUSEADDR first: with it, two jobs could reserve one port and never know.
+  if (::bind(socket, endpoint.get(), endpoint.size) == 0) {
+    allow_reuse(socket);
+    return 0;
+  }
+  if (errno != EADDRINUSE || !has_connections(endpoint.port())) return errno;
+  // What is left of a job that has ended (TIME_WAIT) must not keep the port from the next one.
+  allow_reuse(socket);
+  return ::bind(socket, endpoint.get(), endpoint.size) == 0 ? 0 : errno;
+}
+
+std::string refusal(const std::string& address, std::uint16_t port, int error) {
+  const std::string number = std::to_string(port);
+  if (error == EADDRINUSE)
+    return "port " + number + " on " + address +
+           " is taken; --master-port 0 (the default on one host) takes a free one";
+  if (error == EADDRNOTAVAIL)
+    return "no network interface of this host has the master address " + address;
+  if (error == EACCES)
+    return "port " + number + " needs root; a port above 1023, or --master-port 0, does not";
+  return "cannot reserve port " + number + " on " + address + ": " + std::strerror(error);
+}
+
+}  // namespace
+
+ReservedPort reserve_port(const std::string& address, std::uint16_t port) {
+  const std::string literal = without_brackets(address);
+  Endpoint endpoint = endpoint_of(literal, port);
+  UniqueFd socket(::socket(endpoint.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int error = socket ? bind_alone(socket.get(), endpoint) : errno;
+  if (error != 0) throw ConfigError(refusal(literal, port, error));
+  ::getsockname(socket.get(), endpoint.get(), &endpoint.size);
+  return {std::move(socket), literal, endpoint.port()};
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,80 @@
+#include "guardian.hpp"
+
+#include <muster/error.hpp>
+
+#include "supervise/guardian_loop.hpp"
+#include "supervise/kernel.hpp"
+#include "supervise/process_title.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace muster::launcher {
+namespace {
+
+/// Its socket, the pipe of StartRecords, and nothing else; 0 to 2 lead nowhere.
+void keep_only(UniqueFd& socket, UniqueFd& records) {
+  constexpr int first = 3;
+  const int high_socket = ::fcntl(socket.release(), F_DUPFD_CLOEXEC, first + 2);
+  const int high_records = ::fcntl(records.release(), F_DUPFD_CLOEXEC, first + 2);
+  ::dup3(high_socket, first, O_CLOEXEC);
+  ::dup3(high_records, first + 1, O_CLOEXEC);
+  close_from(first + 2);
+  const UniqueFd nowhere(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int standard = 0; standard < first; ++standard) ::dup2(nowhere.get(), standard);
+  socket.reset(first);
+  records.reset(first + 1);
+}
+
+[[noreturn]] void be_guardian(std::span<const RankImage> images, const Inherited& inherited,
+                              UniqueFd socket, pid_t launcher) {
+  ::setsid();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  sigset_t all;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  set_process_title("rank-guardian of " + std::to_string(launcher));
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0) ::_exit(static_cast<int>(ExitCode::internal));
+  UniqueFd records(pipe[0]), writer(pipe[1]);
+  RankProcesses ranks(images.size());
+  int refused = 0;
+  for (std::size_t i = 0; i < images.size() && refused == 0; ++i) {
+    const pid_t pid = fork_rank(images[i], inherited, writer.get());
+    if (pid < 0) {
+      refused = errno;
+    } else {
+      ranks.add(pid, images[i].rank());
+    }
+  }
+  writer.reset();
+  keep_only(socket, records);
+  GuardianLoop(std::move(socket), std::move(records), std::move(ranks)).run(refused);
+}
+
+}  // namespace
+
+GuardianHandle start_guardian(std::span<const RankImage> images, const Inherited& inherited) {
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    throw Error(std::string("cannot make the guardian's socket: ") + std::strerror(errno));
+  UniqueFd ours(pair[0]), theirs(pair[1]);
+  const pid_t launcher = ::getpid();
+  // Whoever is left of the two gets what the other one's ranks have started.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t pid = ::fork();
+  if (pid < 0) throw Error(std::string("cannot start the guardian: ") + std::strerror(errno));
+  if (pid == 0) {
+    ours.reset();
+    be_guardian(images, inherited, std::move(theirs), launcher);
+  }
+  return {pid, std::move(ours)};
+}
+
+}  // namespace muster::launcher

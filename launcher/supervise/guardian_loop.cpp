@@ -1,0 +1,168 @@
+#include "guardian_loop.hpp"
+
+#include "supervise/kernel.hpp"
+#include "supervise/kill_tree.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace muster::launcher {
+namespace {
+
+/// Keys of the descriptors that are not a rank's pidfd, whose keys are 0, 1, ...
+constexpr std::uint64_t socket_key = ~0ULL, records_key = ~1ULL, children_key = ~2ULL;
+
+/// For processes that take their time to die: large ones do.
+constexpr std::chrono::seconds patience{5};
+
+}  // namespace
+
+GuardianLoop::GuardianLoop(UniqueFd socket, UniqueFd records, RankProcesses ranks)
+    : socket_(std::move(socket)),
+      records_(std::move(records)),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      ranks_(std::move(ranks)) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  children_.reset(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  ::fcntl(records_.get(), F_SETFL, O_NONBLOCK);
+  ranks_.open_pidfds();
+  watch(socket_.get(), socket_key);
+  watch(records_.get(), records_key);
+  watch(children_.get(), children_key);
+  for (std::size_t i = 0; i < ranks_.all().size(); ++i) watch(ranks_.all()[i].pidfd.get(), i);
+}
+
+void GuardianLoop::watch(int fd, std::uint64_t key) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = key;
+  if (fd >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+void GuardianLoop::tell(const Event& event) {
+  // The socket's end is noticed by reading.
+  while (::send(socket_.get(), &event, sizeof event, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+void GuardianLoop::run(int refused) {
+  for (const RankProcesses::Process& process : ranks_.all())
+    tell({.kind = Event::Kind::started,
+          .rank = process.rank,
+          .pid = process.pid,
+          .monotonic_ns = monotonic_ns()});
+  if (refused != 0) {
+    tell({.kind = Event::Kind::not_started, .stage = StartStage::fork, .error = refused});
+    end_all();
+  }
+  while (true) wait();
+}
+
+void GuardianLoop::wait() {
+  epoll_event events[64];
+  const int count = ::epoll_wait(epoll_.get(), events, 64, -1);
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t key = events[i].data.u64;
+    if (key == socket_key) {
+      on_order();
+    } else if (key == records_key) {
+      on_records();
+    } else if (key == children_key) {
+      on_child();
+    } else {
+      on_rank(ranks_.all()[key]);
+    }
+  }
+  if (start_failed_ || launcher_gone_ || ranks_.living() == 0) end_all();
+}
+
+void GuardianLoop::on_order() {
+  Order order;
+  const ssize_t size = ::recv(socket_.get(), &order, sizeof order, MSG_DONTWAIT);
+  if (size == sizeof order) {
+    obey(order);
+  } else if (size >= 0 || (errno != EAGAIN && errno != EINTR)) {
+    launcher_gone_ = true;
+  }
+}
+
+void GuardianLoop::obey(const Order& order) {
+  switch (order.kind) {
+    case Order::Kind::end:
+      ranks_.mark_signalled();
+      pass_on(order.signal);
+      pass_on(SIGCONT);
+      break;
+    case Order::Kind::pass_on:
+      pass_on(order.signal);
+      break;
+    case Order::Kind::notify:
+      ranks_.signal_ranks(order.signal);
+      break;
+    case Order::Kind::kill:
+      ranks_.mark_signalled();
+      end_all();
+  }
+}
+
+void GuardianLoop::pass_on(int signal) {
+  ranks_.signal_groups(signal);
+  // What left its rank's group, but not the job.
+  signal_descendants(signal, [this](pid_t, pid_t group) { return !ranks_.contains(group); });
+}
+
+void GuardianLoop::on_records() {
+  StartRecord record;
+  ssize_t size = 0;
+  while (records_ && (size = ::read(records_.get(), &record, sizeof record)) == sizeof record) {
+    if (record.fatal != 0 && start_failed_) continue;
+    const auto kind = record.fatal != 0 ? Event::Kind::not_started : Event::Kind::warning;
+    start_failed_ = start_failed_ || record.fatal != 0;
+    tell({.kind = kind, .rank = record.rank, .stage = record.stage, .error = record.error});
+  }
+  if (size == 0) records_.reset();
+}
+
+void GuardianLoop::on_child() {
+  signalfd_siginfo info;
+  bool others = false;
+  while (::read(children_.get(), &info, sizeof info) == sizeof info)
+    others = others || !ranks_.contains(static_cast<pid_t>(info.ssi_pid));
+  for (RankProcesses::Process& process : ranks_.all())
+    if (!process.pidfd) on_rank(process);
+  // One signal may stand for several children, so a rank's may hide an orphan's.
+  if (others || ranks_.living() > 0) ranks_.reap_adopted();
+}
+
+void GuardianLoop::on_rank(RankProcesses::Process& process) {
+  on_records();  // Why it did not start comes before that it ended.
+  const auto event = ranks_.end_of(process);
+  if (!event) return;
+  tell(*event);
+  if (process.pidfd) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, process.pidfd.get(), nullptr);
+}
+
+void GuardianLoop::collect() {
+  for (RankProcesses::Process& process : ranks_.all())
+    if (const auto event = ranks_.end_of(process)) tell(*event);
+  ranks_.reap_adopted();
+}
+
+void GuardianLoop::end_all() {
+  if (ranks_.living() == 0) ranks_.reap_ended();
+  const auto left = kill_descendants(patience, [this] { collect(); });
+  collect();
+  for (const pid_t pid : left) tell({.kind = Event::Kind::unkillable, .pid = pid});
+  tell({.kind = Event::Kind::all_gone});
+  ::_exit(0);
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,119 @@
+#include "job_facts.hpp"
+
+#include <muster/error.hpp>
+
+#include "supervise/kernel.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+namespace muster::launcher {
+namespace {
+
+constexpr double ns_in_second = 1e9;
+
+RankEnd rank_end(int rank, const RankFacts& facts) {
+  RankEnd end;
+  end.rank = rank;
+  end.pid = facts.pid;
+  // One that SIGKILL did not end is counted as if it had.
+  end.signal = facts.ended ? facts.end.signal : SIGKILL;
+  end.exit_code = end.signal != 0 ? 128 + end.signal : facts.end.code;
+  end.core_dumped = facts.end.core_dumped != 0;
+  end.stopped_by_us = !facts.ended || facts.end.signalled != 0;
+  const std::int64_t end_ns = facts.ended ? facts.end.monotonic_ns : monotonic_ns();
+  end.seconds = static_cast<double>(end_ns - facts.started_ns) / ns_in_second;
+  if (facts.record.death) {
+    end.reason = facts.record.death->reason;
+    end.text = facts.record.death->text;
+  }
+  end.last_lines = facts.last_lines;
+  return end;
+}
+
+Evidence evidence_of(const RankFacts& facts, const RankEnd& end) {
+  Evidence evidence{.exit_code = end.exit_code,
+                    .signal = end.signal,
+                    .stopped_by_us = end.stopped_by_us,
+                    .end_ns = facts.end.monotonic_ns,
+                    .death_record_ns = std::nullopt,
+                    .reason = end.reason,
+                    .text = end.text,
+                    .stderr_lines = facts.stderr_lines};
+  if (facts.record.death) evidence.death_record_ns = facts.record.death->monotonic_ns;
+  return evidence;
+}
+
+void name_first_failure(const JobFacts& facts, Outcome& outcome) {
+  std::vector<Evidence> evidence;
+  for (const RankEnd& end : outcome.ranks)
+    evidence.push_back(evidence_of(facts.ranks[static_cast<std::size_t>(end.rank)], end));
+  const auto first = first_failure(evidence, facts.stopped_ns);
+  if (!first) return;
+  outcome.first = outcome.ranks[*first];
+  outcome.exit_code = outcome.first->exit_code;
+}
+
+std::string lost_message(const JobFacts& facts) {
+  return "the guardian of the job (process " + std::to_string(facts.guardian_pid) +
+         ") was killed; all ranks were ended";
+}
+
+std::string unkillable_message(const std::vector<int>& pids) {
+  std::string message = pids.size() == 1 ? "process" : "processes";
+  for (const int pid : pids) message += " " + std::to_string(pid);
+  return message + " did not end after SIGKILL (another user's, or stuck in the kernel)";
+}
+
+void set_kind(const JobFacts& facts, Outcome& outcome) {
+  switch (facts.cause) {
+    case Cause::none:
+      break;
+    case Cause::not_started:
+      outcome.kind = OutcomeKind::not_started;
+      outcome.exit_code = facts.fault.exit_code;
+      outcome.message = facts.fault.message;
+      break;
+    case Cause::rank_failed:
+      outcome.kind = OutcomeKind::rank_failed;
+      name_first_failure(facts, outcome);
+      break;
+    case Cause::signal:
+    case Cause::broken_output:
+      outcome.kind = OutcomeKind::interrupted;
+      outcome.signal = facts.signal;
+      outcome.exit_code = 128 + facts.signal;
+      outcome.from_terminal = facts.from_terminal;
+      break;
+    case Cause::timeout:
+      outcome.kind = OutcomeKind::timeout;
+      outcome.exit_code = static_cast<int>(ExitCode::timed_out);
+      outcome.message = "the job did not end within " + facts.timeout + " (--timeout)";
+      break;
+    case Cause::guardian_lost:
+      outcome.kind = OutcomeKind::lost;
+      outcome.exit_code = static_cast<int>(ExitCode::internal);
+      outcome.message = lost_message(facts);
+      break;
+  }
+}
+
+}  // namespace
+
+Outcome outcome_of(const JobFacts& facts) {
+  Outcome outcome;
+  for (std::size_t i = 0; i < facts.ranks.size(); ++i)
+    if (facts.ranks[i].pid != 0)
+      outcome.ranks.push_back(rank_end(static_cast<int>(i), facts.ranks[i]));
+  outcome.ready_seen =
+      std::ranges::any_of(facts.ranks, [](const RankFacts& rank) { return rank.record.ready; });
+  set_kind(facts, outcome);
+  if (!facts.unkillable.empty()) {
+    if (!outcome.message.empty()) outcome.message += "; ";
+    outcome.message += unkillable_message(facts.unkillable);
+  }
+  outcome.seconds = static_cast<double>(monotonic_ns() - facts.started_ns) / ns_in_second;
+  return outcome;
+}
+
+}  // namespace muster::launcher

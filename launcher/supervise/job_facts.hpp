@@ -1,0 +1,46 @@
+#pragma once
+
+#include "supervise.hpp"
+#include "supervise/blame.hpp"
+#include "supervise/control_server.hpp"
+#include "supervise/protocol.hpp"
+#include "supervise/start_fault.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace muster::launcher {
+
+/// Why a job ended, or is being ended.
+enum class Cause { none, not_started, rank_failed, signal, timeout, broken_output, guardian_lost };
+
+/// What became of one rank.
+struct RankFacts {
+  int pid = 0;
+  std::int64_t started_ns = 0;
+  bool ended = false;
+  Event end;
+  RankRecord record;
+  std::vector<Tail::Line> stderr_lines;
+  std::vector<std::string> last_lines;
+};
+
+/// All that is known when nothing of a job is left.
+struct JobFacts {
+  Cause cause = Cause::none;
+  std::int64_t started_ns = 0;
+  std::int64_t stopped_ns = 0;  ///< When we began to end it.
+  int signal = 0;
+  bool from_terminal = false;
+  StartFault fault;     ///< not_started
+  std::string timeout;  ///< For people.
+  int guardian_pid = 0;
+  std::vector<int> unkillable;  ///< Processes that SIGKILL did not end.
+  std::vector<RankFacts> ranks;
+};
+
+/// What is said of it. Pure, but for the time that the job took.
+Outcome outcome_of(const JobFacts& facts);
+
+}  // namespace muster::launcher

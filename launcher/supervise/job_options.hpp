@@ -1,0 +1,30 @@
+#pragma once
+
+#include <muster/settings.hpp>
+
+#include "plan.hpp"
+#include "supervise/rank_set.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace muster::launcher {
+
+/// The settings of supervision, checked and in the form that it needs.
+struct JobOptions {
+  std::vector<std::string> prefixes;  ///< Of each rank; empty: lines are passed on as they are.
+  RankSet shown;                      ///< Ranks whose output is passed on.
+  RankSet reading;                    ///< Ranks that get our input.
+  bool copy_input = false;            ///< Several may read: each gets a copy.
+  std::chrono::nanoseconds grace{0};
+  std::optional<std::chrono::nanoseconds> timeout;
+
+  bool prefixed() const noexcept { return !prefixes.empty(); }
+};
+
+/// Throws ConfigError for text that means nothing or does not fit the job.
+JobOptions job_options(const Plan& plan, const LaunchSettings& settings);
+
+}  // namespace muster::launcher

@@ -1,0 +1,76 @@
+#include "rank_image.hpp"
+
+#include <muster/contract.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <unistd.h>
+
+namespace muster::launcher {
+namespace {
+
+void point_at(std::vector<std::string>& texts, std::vector<char*>& pointers) {
+  for (std::string& text : texts) pointers.push_back(text.data());
+}
+
+bool removed(std::string_view name, const ProcessSpec& spec) {
+  using std::ranges::find;
+  return spec.set.contains(std::string(name)) || find(spec.unset, name) != spec.unset.end() ||
+         find(contract::of_a_rank, name) != contract::of_a_rank.end();
+}
+
+}  // namespace
+
+std::string variable_of(const ProcessSpec& spec, const std::string& name) {
+  if (const auto found = spec.set.find(name); found != spec.set.end()) return found->second;
+  if (std::ranges::find(spec.unset, name) != spec.unset.end()) return {};
+  const char* inherited = std::getenv(name.c_str());
+  return inherited ? inherited : "";
+}
+
+RankImage::RankImage(const ProcessSpec& spec, std::string path, const RankDescriptors& descriptors)
+    : rank_(spec.world.rank),
+      path_(std::move(path)),
+      arguments_(spec.argv),
+      descriptors_(descriptors) {
+  point_at(arguments_, argv_);
+  argv_.push_back(nullptr);
+  static char shell[] = "sh";
+  shell_argv_ = {shell, path_.data()};
+  shell_argv_.insert(shell_argv_.end(), argv_.begin() + 1, argv_.end());
+  build_environment(spec);
+  build_cpus(spec.cpus);
+}
+
+void RankImage::build_environment(const ProcessSpec& spec) {
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!removed(text.substr(0, text.find('=')), spec)) envp_.push_back(*entry);
+  }
+  const auto add = [this](std::string_view name, std::string_view value) {
+    variables_.push_back(std::string(name).append("=").append(value));
+  };
+  for (const auto& [name, value] : spec.set) add(name, value);
+  if (descriptors_.control >= 0) add(contract::control_fd, std::to_string(control_fd));
+  if (descriptors_.memory >= 0) {
+    add(contract::control_memory_fd, std::to_string(memory_fd));
+    add(contract::control_slot, std::to_string(spec.world.local_rank));
+  }
+  if (descriptors_.master >= 0) add(contract::master_fd, std::to_string(master_fd));
+  point_at(variables_, envp_);
+  envp_.push_back(nullptr);
+}
+
+void RankImage::build_cpus(const std::vector<int>& cpus) {
+  if (cpus.empty()) return;
+  constexpr std::size_t bits = sizeof(unsigned long) * 8;
+  const auto most = static_cast<std::size_t>(*std::ranges::max_element(cpus));
+  cpus_.assign(most / bits + 1, 0);
+  for (const int cpu : cpus) {
+    const auto index = static_cast<std::size_t>(cpu);
+    cpus_[index / bits] |= 1UL << (index % bits);
+  }
+}
+
+}  // namespace muster::launcher

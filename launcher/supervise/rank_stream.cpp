@@ -1,0 +1,76 @@
+#include "rank_stream.hpp"
+
+#include "supervise/kernel.hpp"
+
+#include <cerrno>
+#include <unistd.h>
+
+namespace muster::launcher {
+
+void RankStream::start(EventLoop& loop, EventLoop::Callback ready) {
+  watch_ = loop.watch(channel_.ours.get(), EventLoop::Direction::readable, std::move(ready));
+}
+
+bool RankStream::blocked() const noexcept {
+  return place_.outlet != nullptr &&
+         (place_.outlet->sink.full() || place_.outlet->console.held_from(place_.owner));
+}
+
+void RankStream::resume() {
+  if (!ended() && !blocked()) watch_->resume();
+}
+
+void RankStream::read() {
+  static char buffer[64 * 1024];  // One thread reads, one stream at a time.
+  const ssize_t bytes = ::read(channel_.ours.get(), buffer, sizeof buffer);
+  if (bytes > 0) {
+    take({buffer, static_cast<std::size_t>(bytes)}, monotonic_ns());
+  } else if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
+    end();  // A pseudo-terminal whose other side is closed says EIO.
+  }
+}
+
+void RankStream::take(std::string_view bytes, std::int64_t now_ns) {
+  if (channel_.keeps_tail) tail_.feed(bytes, now_ns);
+  if (place_.outlet == nullptr) return;
+  if (place_.raw) {
+    place_.outlet->sink.buffer() += bytes;
+    place_.outlet->last_byte = bytes.back();
+    return;
+  }
+  lines_.feed(bytes, [this](const Piece& piece) { show(piece); });
+  const bool holds = place_.outlet->console.held_by(place_.owner);
+  if (!lines_.has_partial() && !holds) {
+    partial_due_ns_ = 0;
+  } else if (partial_due_ns_ == 0 || holds) {
+    partial_due_ns_ = now_ns + partial_ns;
+  }
+}
+
+void RankStream::show(const Piece& piece) {
+  place_.outlet->console.show(place_.owner, place_.prefix, piece, place_.outlet->sink.buffer());
+}
+
+void RankStream::show_partial(std::int64_t now_ns) {
+  if (partial_due_ns_ == 0 || partial_due_ns_ > now_ns) return;
+  partial_due_ns_ = 0;
+  lines_.flush([this](const Piece& piece) { show(piece); });
+  release_console();
+}
+
+void RankStream::release_console() {
+  if (place_.outlet->console.held_by(place_.owner)) place_.outlet->console.release();
+}
+
+void RankStream::end() {
+  if (ended()) return;
+  if (place_.outlet != nullptr) {
+    lines_.flush([this](const Piece& piece) { show(piece); });
+    release_console();
+  }
+  partial_due_ns_ = 0;
+  watch_.reset();
+  channel_.ours.reset();
+}
+
+}  // namespace muster::launcher

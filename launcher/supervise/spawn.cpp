@@ -1,0 +1,112 @@
+#include "spawn.hpp"
+
+#include "kernel.hpp"
+#include "protocol.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+// Everything here up to fork_rank runs between fork and exec: no allocation, no exceptions.
+namespace muster::launcher {
+namespace {
+
+/// Where the pipe of StartRecords is kept: above all that a rank sees.
+constexpr int records_fd = RankImage::master_fd + 1;
+
+void report(int records, const StartRecord& record) noexcept {
+  while (::write(records, &record, sizeof record) < 0 && errno == EINTR) {
+  }
+}
+
+[[noreturn]] void give_up(int records, int rank, StartStage stage, int error) noexcept {
+  report(records, {.rank = rank, .stage = stage, .error = error, .fatal = 1});
+  ::_exit(127);
+}
+
+/// Out of the way of the numbers that a rank sees.
+int move_up(int fd) noexcept {
+  return fd < 0 || fd > records_fd ? fd : ::fcntl(fd, F_DUPFD_CLOEXEC, records_fd + 1);
+}
+
+/// 0, or the errno of what failed. `records` is where the pipe is afterwards.
+int arrange_descriptors(const RankDescriptors& wanted, int& records) noexcept {
+  int sources[] = {wanted.standard[0], wanted.standard[1], wanted.standard[2],
+                   wanted.control,     wanted.memory,      wanted.master};
+  const int pipe = move_up(records);
+  if (pipe < 0) return errno;
+  records = pipe;
+  for (int& source : sources) {
+    if (source < 0) continue;
+    source = move_up(source);
+    if (source < 0) return errno;
+  }
+  for (int target = 0; target < records_fd; ++target) {
+    if (sources[target] < 0) {
+      ::close(target);
+    } else if (::dup2(sources[target], target) < 0) {
+      return errno;
+    }
+  }
+  if (::dup3(records, records_fd, O_CLOEXEC) < 0) return errno;
+  records = records_fd;
+  close_from(records_fd + 1);
+  return 0;
+}
+
+void restore_signals(const Inherited& inherited) noexcept {
+  // Handlers fall back to the default by themselves when the program starts; ignored signals stay.
+  ::signal(SIGPIPE, inherited.pipe_ignored ? SIG_IGN : SIG_DFL);
+  ::signal(SIGCHLD, inherited.child_ignored ? SIG_IGN : SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// Whether a shell would take the file for a script: no zero byte in its first line.
+bool looks_like_script(const char* path) noexcept {
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  char head[128];
+  const ssize_t size = file < 0 ? -1 : ::read(file, head, sizeof head);
+  if (file >= 0) ::close(file);
+  if (size < 0) return false;
+  const char* const start = head;
+  const char* const line_end = std::find(start, start + size, '\n');
+  return std::find(start, line_end, '\0') == line_end;
+}
+
+[[noreturn]] void become(const RankImage& image, const Inherited& inherited, pid_t parent,
+                         int records) noexcept {
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // It died before the line above.
+  const int refused = arrange_descriptors(image.descriptors(), records);
+  if (refused != 0) give_up(records, image.rank(), StartStage::descriptors, refused);
+  if (inherited.files_raised && ::setrlimit(RLIMIT_NOFILE, &inherited.files) != 0)
+    report(records, {image.rank(), StartStage::limits, errno, 0});
+  if (image.cpus() && ::sched_setaffinity(0, image.cpus_size(), image.cpus()) != 0)
+    report(records, {image.rank(), StartStage::affinity, errno, 0});
+  restore_signals(inherited);
+  ::execve(image.path(), image.argv(), image.envp());
+  int error = errno;
+  if (error == ENOEXEC && looks_like_script(image.path())) {
+    ::execve("/bin/sh", image.shell_argv(), image.envp());
+    error = errno;
+  }
+  give_up(records, image.rank(), StartStage::exec, error);
+}
+
+}  // namespace
+
+pid_t fork_rank(const RankImage& image, const Inherited& inherited, int records) {
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid == 0) become(image, inherited, parent, records);
+  return pid;
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "supervise/rank_image.hpp"
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+namespace muster::launcher {
+
+/// What the launcher changed of itself and a rank must find as it was.
+struct Inherited {
+  bool pipe_ignored = false;   ///< SIGPIPE was ignored.
+  bool child_ignored = false;  ///< SIGCHLD was.
+  bool files_raised = false;   ///< `files` was raised.
+  rlimit files{};              ///< RLIMIT_NOFILE as it was.
+};
+
+/// Forks a rank, which becomes its program in a session of its own and dies with the caller's
+/// thread. Does not wait for it: failures come as StartRecords through `records`, a pipe whose
+/// end says that all programs run. Returns -1 (errno) if there is no new process.
+/// Must be called from the main thread of a process without other threads.
+pid_t fork_rank(const RankImage& image, const Inherited& inherited, int records);
+
+}  // namespace muster::launcher

@@ -1,0 +1,52 @@
+#include "supervise.hpp"
+
+#include "supervise/descriptors.hpp"
+#include "supervise/init_process.hpp"
+#include "supervise/program.hpp"
+#include "supervise/supervisor.hpp"
+
+#include <cstdio>
+
+namespace muster::launcher {
+namespace {
+
+/// The executables of all ranks; `fault` says why there is none.
+std::vector<std::string> find_programs(const Plan& plan, StartFault& fault) {
+  std::vector<std::string> programs;
+  for (std::size_t i = 0; i < plan.ranks.size(); ++i) {
+    const std::string& name = plan.ranks[i].argv.front();
+    const FoundProgram found = find_program(name, variable_of(plan.ranks[i], "PATH"));
+    if (found.error != 0) {
+      fault = describe_start_fault(name, found.path, StartStage::exec, found.error);
+      break;
+    }
+    programs.push_back(found.path);
+  }
+  return programs;
+}
+
+std::string in_seconds(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g s", value);
+  return text;
+}
+
+}  // namespace
+
+Outcome supervise(const Plan& plan, const LaunchSettings& settings, ReservedPort port) {
+  keep_off_standard(port.socket);
+  open_standard_descriptors();
+  const JobOptions options = job_options(plan, settings);
+  JobFacts facts;
+  const auto programs = find_programs(plan, facts.fault);
+  if (facts.fault.exit_code != 0) {
+    facts.cause = Cause::not_started;
+    return outcome_of(facts);
+  }
+  separate_from_strangers();
+  facts = Supervisor(plan, options, programs, port).run();
+  if (settings.timeout) facts.timeout = in_seconds(settings.timeout->count());
+  return outcome_of(facts);
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "port.hpp"
+#include "supervise.hpp"
+#include "supervise/channels.hpp"
+#include "supervise/control_server.hpp"
+#include "supervise/event_loop.hpp"
+#include "supervise/guardian.hpp"
+#include "supervise/input.hpp"
+#include "supervise/job_facts.hpp"
+#include "supervise/job_options.hpp"
+#include "supervise/output.hpp"
+#include "supervise/signals.hpp"
+#include "supervise/terminal.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace muster::launcher {
+
+/// One run of all ranks, from the launcher's side: tells the guardian what to do, passes on what
+/// ranks say, and keeps what is needed to tell how it ended.
+class Supervisor {
+ public:
+  /// Starts the ranks: `programs` are their executables, in rank order. Throws Error.
+  Supervisor(const Plan& plan, const JobOptions& options, const std::vector<std::string>& programs,
+             ReservedPort& port);
+
+  /// Blocks until nothing of the job is left. Call once.
+  JobFacts run();
+
+ private:
+  void start(int master);
+  void watch();
+
+  void on_guardian();
+  void on_event(const Event& event);
+  void on_ended(const Event& event);
+  void on_not_started(const Event& event);
+  void on_guardian_lost();
+  void on_signals();
+  void on_signal(const signalfd_siginfo& info);
+  void on_output();
+
+  void end_job(Cause cause, int signal);
+  void kill_now();
+  void suspend();
+  void order(Order::Kind kind, int signal);
+  bool follows_failure(int signal) const;
+  void all_gone();
+  void drain();
+  void finish_if_done();
+  void collect_facts();
+
+  EventLoop loop_;  ///< First, so that it is destroyed after all that it watches for.
+  const Plan& plan_;
+  const JobOptions& options_;
+  const std::vector<std::string>& programs_;
+  Inherited inherited_;
+  JobFacts facts_;
+  TerminalModes modes_;
+  Signals signals_;
+  Channels channels_;
+  Input input_;
+  ControlServer control_;
+  GuardianHandle guardian_;
+  std::unique_ptr<Output> output_;
+  std::unique_ptr<EventLoop::Watch> guardian_watch_, signals_watch_;
+  std::unique_ptr<EventLoop::Timer> grace_, timeout_, drain_;
+  bool gone_ = false;  ///< Nothing of the job is left but what it printed.
+  bool lines_closed_ = false;
+  bool told_of_output_ = false;
+};
+
+}  // namespace muster::launcher
