@@ -22,7 +22,7 @@ namespace {
 /// -1 if the variable is not set or no number.
 int number_in(std::string_view variable) noexcept {
   const char* const text = std::getenv(variable.data());
-  return text && is_number(text) ? static_cast<int>(*whole_number(text)) : -1;
+  return text && is_number(text) ? static_cast<int>(whole_number(text).value_or(-1)) : -1;
 }
 
 // A child of a rank inherits the variables but not the descriptors; their numbers may by then be
@@ -63,7 +63,6 @@ std::int64_t monotonic_ns() noexcept {
 }  // namespace
 
 Control& Control::instance() {
-  // Never destroyed: other threads may still report while the process ends.
   static auto* const control = new Control;
   return *control;
 }

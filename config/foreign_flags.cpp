@@ -29,14 +29,17 @@ constexpr std::string_view no_clouds = "muster starts ranks on machines that exi
 constexpr std::string_view no_hosts =
     "this version starts ranks on one host; leave it out to start them here";
 
+/// Flags that take a value have one when they get here.
+std::string value_of(const GivenFlag& flag) { return flag.value.value_or(""); }
+
 [[noreturn]] void refuse(const GivenFlag& flag, std::string_view advice) {
-  throw ConfigError(flag.name + " " + excerpt(*flag.value) + ": " + std::string(advice));
+  throw ConfigError(flag.name + " " + excerpt(value_of(flag)) + ": " + std::string(advice));
 }
 
 /// The flag may say nothing but one of the words; then it is the same as not given.
 Flags only(const GivenFlag& flag, const std::vector<std::string_view>& words,
            std::string_view advice) {
-  const std::string value = lower(*flag.value);
+  const std::string value = lower(value_of(flag));
   if (std::find(words.begin(), words.end(), value) == words.end()) refuse(flag, advice);
   return {};
 }
@@ -54,7 +57,8 @@ Flags only_default_role(const GivenFlag& flag, Notes&) {
 }
 
 Flags endpoint(const GivenFlag& flag, Notes&) {
-  std::string_view host = *flag.value;
+  const std::string value = value_of(flag);
+  std::string_view host = value;
   const auto colon = host.rfind(':');
   std::string_view port;
   if (colon != std::string_view::npos && (host.find(':') == colon || host.front() == '[')) {
@@ -71,20 +75,20 @@ Flags endpoint(const GivenFlag& flag, Notes&) {
 }
 
 Flags gpu_ids(const GivenFlag& flag, Notes&) {
-  return {{"--devices", *flag.value == "all" ? "cuda" : *flag.value, flag.name}};
+  return {{"--devices", value_of(flag) == "all" ? "cuda" : value_of(flag), flag.name}};
 }
 
 /// DeepSpeed's "host:0,2"; here the host can only be this one.
 Flags include(const GivenFlag& flag, Notes&) {
   constexpr std::string_view here = "localhost:";
-  if (!flag.value->starts_with(here))
-    refuse(flag, "expected localhost:0,2; " + std::string(one_host));
-  return {{"--devices", flag.value->substr(here.size()), flag.name}};
+  const std::string value = value_of(flag);
+  if (!value.starts_with(here)) refuse(flag, "expected localhost:0,2; " + std::string(one_host));
+  return {{"--devices", value.substr(here.size()), flag.name}};
 }
 
 /// mpirun's -x NAME hands on a variable that ranks have here anyway.
 Flags pass_variable(const GivenFlag& flag, Notes&) {
-  if (flag.value->find('=') == std::string::npos) return {};
+  if (value_of(flag).find('=') == std::string::npos) return {};
   return {{"--env", flag.value, flag.name}};
 }
 

@@ -60,7 +60,7 @@ void append(std::string& text, const Line& line, std::size_t column, std::size_t
     start.clear();
   }
   for (const std::string& part : wrapped(line.help, room)) {
-    text += start + std::string(column - start.size(), ' ') + part + "\n";
+    text.append(start).append(column - start.size(), ' ').append(part).append("\n");
     start.clear();
   }
 }
@@ -75,6 +75,12 @@ std::string escaped(std::string_view text) {
 }
 
 std::string code(std::string_view text) { return text.empty() ? "" : "`" + escaped(text) + "`"; }
+
+std::string table_row(const std::vector<std::string>& cells) {
+  std::string text = "|";
+  for (const std::string& cell : cells) text.append(" ").append(cell).append(" |");
+  return text + "\n";
+}
 
 std::string default_cell(const Setting& setting) {
   const Value value = setting.default_value();
@@ -133,11 +139,10 @@ std::string settings_as_markdown() {
   std::string text =
       "| key | flag | variable | value | default | unit | |\n|---|---|---|---|---|---|---|\n";
   for (const Setting& row : settings_table()) {
-    std::string flag = code(row.flag());
-    if (row.short_flag != 0) flag = code(std::string{'-', row.short_flag}) + ", " + flag;
-    text += "| " + code(row.id()) + " | " + flag + " | " + code(row.variable()) + " | " +
-            escaped(row.expectation()) + " | " + default_cell(row) + " | " + std::string(row.unit) +
-            " | " + escaped(row.help) + " |\n";
+    std::string flag = row.short_flag == 0 ? "" : code(std::string{'-', row.short_flag}) + ", ";
+    flag += code(row.flag());
+    text += table_row({code(row.id()), flag, code(row.variable()), escaped(row.expectation()),
+                       default_cell(row), std::string(row.unit), escaped(row.help)});
   }
   return text;
 }
@@ -145,8 +150,7 @@ std::string settings_as_markdown() {
 std::string foreign_flags_as_markdown() {
   std::string text = "| flag | | |\n|---|---|---|\n";
   for (const ForeignFlag& flag : foreign_flags()) {
-    text += "| " + code(flag.name) + " | " + std::string(kind_name(flag.kind)) + " | " +
-            meaning(flag) + " |\n";
+    text += table_row({code(flag.name), std::string(kind_name(flag.kind)), meaning(flag)});
   }
   return text;
 }

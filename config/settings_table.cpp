@@ -213,7 +213,6 @@ constexpr bool well_formed() {
   for (const Setting& row : table) {
     if (row.help.empty() || row.help.back() != '.') return false;
     if (row.takes_value() == row.word.empty()) return false;
-    if ((row.check == nullptr) != row.expects.empty()) return false;
     for (const Setting& other : table) {
       if (&row == &other) continue;
       if (row.section == other.section && row.key == other.key) return false;

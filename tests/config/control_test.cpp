@@ -15,7 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
-using namespace muster;
+namespace muster {
 using Kind = ControlMessage::Kind;
 
 namespace {
@@ -85,7 +85,8 @@ class Channel {
 }  // namespace
 
 TEST_CASE("messages are read back as they were written") {
-  const std::string odd("back\\slash \\n\nnew line\ttab\0zero  spaces ", 41);
+  constexpr char letters[] = "back\\slash \\n\nnew line\ttab\0zero  spaces ";
+  const std::string odd(letters, sizeof letters - 1);
   for (const Kind kind : {Kind::ready, Kind::step, Kind::checkpoint, Kind::death}) {
     const ControlMessage message{kind, UINT64_MAX, INT64_MIN, "a reason", odd};
     const std::string bytes = encode(message);
@@ -320,3 +321,5 @@ TEST_CASE("a reader in another process sees whole states only") {
   CHECK(status == 0);
   CHECK(read_slot(channel.slot(0))->sequence == 300000);
 }
+
+}  // namespace muster

@@ -8,10 +8,10 @@
 
 #include <set>
 
-using namespace muster;
+namespace muster {
 using Catch::Matchers::ContainsSubstring;
-using muster::test::fault_of;
-using muster::test::Surroundings;
+using test::fault_of;
+using test::Surroundings;
 
 namespace {
 
@@ -207,3 +207,5 @@ TEST_CASE("help names every flag, and keeps to its width") {
   }
   CHECK(start == help.size());
 }
+
+}  // namespace muster

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <thread>
 
-using namespace muster;
-using muster::test::stderr_of;
+namespace muster {
+using test::stderr_of;
 
 TEST_CASE("a line names the program, and the rank if there are several") {
   CHECK(stderr_of([] { log(LogLevel::info, "ready"); }) == "muster: ready\n");
@@ -57,3 +57,5 @@ TEST_CASE("lines of several threads are whole") {
   }
   CHECK(lines == 400);
 }
+
+}  // namespace muster

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-using namespace muster;
+namespace muster {
 
 TEST_CASE("edit distance counts letters put in, taken out, replaced and swapped") {
   CHECK(edit_distance("", "") == 0);
@@ -29,3 +29,5 @@ TEST_CASE("the nearest word is offered only if it is near") {
   CHECK(did_you_mean("sede", known, "[", "]") == "; did you mean [seed]?");
   CHECK(did_you_mean("nothing like it", known).empty());
 }
+
+}  // namespace muster

@@ -6,9 +6,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-using namespace muster;
+namespace muster {
 using Catch::Matchers::ContainsSubstring;
-using muster::test::Surroundings;
+using test::Surroundings;
 using Kind = Origin::Kind;
 
 namespace {
@@ -296,3 +296,5 @@ TEST_CASE("values that may be secret are not repeated in faults") {
   CHECK(fault.find("hunter2") == std::string::npos);
   CHECK(fault.find("12345") == std::string::npos);
 }
+
+}  // namespace muster

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-using namespace muster;
+namespace muster {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
-using muster::test::Surroundings;
+using test::Surroundings;
 
 namespace {
 
@@ -75,22 +75,22 @@ TEST_CASE("kinds of TOML count") {
   for (const char* value : {"\"four\"", "-1", "0", "1.5", "4.0", "[4]", "{ a = 1 }", "true",
                             "2020-01-01", "9999999999", "0.1e400"}) {
     INFO(value);
-    CHECK(fault("num_processes = " + std::string(value)) != "");
+    CHECK_FALSE(fault("num_processes = " + std::string(value)).empty());
   }
   CHECK(fault("num_processes = 0x4").empty());
   CHECK(fault("num_processes = \"auto\"").empty());
   CHECK(fault("grace = 5").empty());
   CHECK(fault("grace = 5.5").empty());
-  CHECK(fault("grace = inf") != "");
-  CHECK(fault("grace = nan") != "");
-  CHECK(fault("pin_devices = 1") != "");
+  CHECK_FALSE(fault("grace = inf").empty());
+  CHECK_FALSE(fault("grace = nan").empty());
+  CHECK_FALSE(fault("pin_devices = 1").empty());
   CHECK(
       fault("pin_devices = \"true\"") ==
       "muster.toml:2: launch.pin_devices = \"true\": expected true or false; leave the quotes out");
   CHECK(fault("devices = \"0,2\"").empty());
   CHECK(fault("devices = [0, \"2\"]").empty());
   CHECK(fault("devices = 0").empty());
-  CHECK(fault("devices = [0, 2.0]") != "");
+  CHECK_FALSE(fault("devices = [0, 2.0]").empty());
   CHECK(fault("stdin = 1").empty());
   CHECK(fault("prefix = 1") ==
         "muster.toml:2: launch.prefix = 1: expected one line, with no braces "
@@ -274,3 +274,5 @@ TEST_CASE("no mutation of a file makes the parser crash or accept what is out of
   CHECK(refused > 5000);
   CHECK(refused < 20000);
 }
+
+}  // namespace muster

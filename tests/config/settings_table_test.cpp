@@ -6,8 +6,8 @@
 
 #include <set>
 
-using namespace muster;
-using muster::test::fault_of;
+namespace muster {
+using test::fault_of;
 
 TEST_CASE("names follow from section and key") {
   const Setting* ranks = find_setting_by_id("launch.num_processes");
@@ -40,6 +40,7 @@ TEST_CASE("each row is found by its flag, variable and key, and only it") {
 TEST_CASE("each default is good, and written back it leaves the struct as it was") {
   for (const Setting& row : settings_table()) {
     INFO(row.id());
+    CHECK((row.check == nullptr) == row.expects.empty());
     const Value value = row.default_value();
     if (value == Value()) continue;  // Not set.
     CHECK_NOTHROW(check_value(row, value));
@@ -64,10 +65,10 @@ TEST_CASE("values are parsed whole and checked") {
   }
   CHECK(fault("launch.num_processes", "2147483647").empty());
   CHECK(fault("launch.master_port", "65536") == "a whole number from 0 to 65535");
-  CHECK(fault("launch.grace", "nan") != "");
-  CHECK(fault("launch.grace", "inf") != "");
+  CHECK_FALSE(fault("launch.grace", "nan").empty());
+  CHECK_FALSE(fault("launch.grace", "inf").empty());
   CHECK(fault("launch.grace", "-0.5") == "a number of seconds from 0 to 1e+08");
-  CHECK(fault("launch.grace", "none") != "");
+  CHECK_FALSE(fault("launch.grace", "none").empty());
   CHECK(fault("launch.timeout", "none").empty());
   CHECK(fault("launch.timeout", "0") == "a number of seconds from 0.001 to 1e+08, or none");
   CHECK(fault("train.strategy", "fsdp") == "auto or ddp");
@@ -76,7 +77,7 @@ TEST_CASE("values are parsed whole and checked") {
   for (const char* text :
        {"", "0,", ",", "0,0", "cpu,cuda", "auto,0", "gpu", "GPU-", "-1", "0 1"}) {
     INFO(text);
-    CHECK(fault("launch.devices", text) != "");
+    CHECK_FALSE(fault("launch.devices", text).empty());
   }
   for (const char* text : {"0", "10,2", "GPU-8932f937", "MIG-1,GPU-2", "cpu", "cuda", "auto"}) {
     CHECK(fault("launch.devices", text).empty());
@@ -86,9 +87,9 @@ TEST_CASE("values are parsed whole and checked") {
     CHECK(fault("launch.console_ranks", text) == "ranks such as 0,3-5, or all or none");
   }
   CHECK(fault("launch.stdin", "first") == "a rank, all or none");
-  CHECK(fault("launch.prefix", "{job}") != "");
-  CHECK(fault("launch.prefix", "{rank") != "");
-  CHECK(fault("launch.prefix", "a\nb") != "");
+  CHECK_FALSE(fault("launch.prefix", "{job}").empty());
+  CHECK_FALSE(fault("launch.prefix", "{rank").empty());
+  CHECK_FALSE(fault("launch.prefix", "a\nb").empty());
   CHECK(fault("launch.prefix", "{node}/{local_rank}: ").empty());
   CHECK(fault("launch.master_addr", "10.0.0.1:29500") == "an address without a port");
   CHECK(fault("launch.master_addr", "fe80::1").empty());
@@ -104,3 +105,5 @@ TEST_CASE("booleans know the words that people use, in any case") {
     CHECK(parse_value(row, text) == Value(false));
   }
 }
+
+}  // namespace muster

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <sstream>
 
-using namespace muster;
+namespace muster {
 using Catch::Matchers::ContainsSubstring;
-using muster::test::Surroundings;
+using test::Surroundings;
 
 namespace {
 
@@ -83,3 +83,5 @@ TEST_CASE("config/README.md holds the tables as they are") {
   CHECK(generated_part(text, "settings") == settings_as_markdown());
   CHECK(generated_part(text, "other launchers") == foreign_flags_as_markdown());
 }
+
+}  // namespace muster

@@ -2,7 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using namespace muster;
+namespace muster {
 
 TEST_CASE("values as text and as TOML") {
   const auto both = [](const Value& value) { return to_text(value) + " / " + to_toml(value); };
@@ -26,3 +26,5 @@ TEST_CASE("strings are escaped as TOML wants it") {
   CHECK(toml_string(std::string("\0\x1f\x7f", 3)) == "\"\\u0000\\u001f\\u007f\"");
   CHECK(toml_string("\xc3\xa9") == "\"\xc3\xa9\"");
 }
+
+}  // namespace muster

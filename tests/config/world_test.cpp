@@ -6,8 +6,7 @@
 
 #include <cstdlib>
 
-using namespace muster;
-using namespace std::chrono_literals;
+namespace muster {
 
 namespace {
 
@@ -21,7 +20,7 @@ World some_world() {
   world.node_count = 2;
   world.master_addr = "10.0.0.2";
   world.master_port = 29500;
-  world.timeout = 1500ms;
+  world.timeout = std::chrono::milliseconds(1500);
   world.restart_count = 2;
   world.run_id = "job-7";
   return world;
@@ -84,7 +83,8 @@ TEST_CASE("all of torchelastic's variables are written") {
 TEST_CASE("without RANK and WORLD_SIZE it is a world of one") {
   CHECK(World::from_environment({}) == World{});
   CHECK(World::from_environment({{"LOCAL_RANK", "5"}, {"MASTER_PORT", "x"}}) == World{});
-  CHECK(World::from_environment({{"MUSTER_LAUNCH_COMM_TIMEOUT", "60"}}).timeout == 60s);
+  CHECK(World::from_environment({{"MUSTER_LAUNCH_COMM_TIMEOUT", "60"}}).timeout ==
+        std::chrono::seconds(60));
 }
 
 TEST_CASE("other launchers say less") {
@@ -123,7 +123,7 @@ TEST_CASE("each malformed variable is named, all at once") {
         "TORCHELASTIC_RESTART_COUNT = '': expected a whole number from 0 to 1000000000");
   for (const char* text : {"", "-1", "1.0", " 1", "1 ", "0x1", "99999999999999999999"}) {
     INFO(text);
-    CHECK(fault_with({{"LOCAL_RANK", text}}) != "");
+    CHECK_FALSE(fault_with({{"LOCAL_RANK", text}}).empty());
   }
   CHECK(fault_with({{"MUSTER_LAUNCH_COMM_TIMEOUT", "soon"}})
             .starts_with("MUSTER_LAUNCH_COMM_TIMEOUT = 'soon': expected a number of seconds"));
@@ -154,3 +154,5 @@ TEST_CASE("current_environment has the variables of this process") {
   REQUIRE(unsetenv("A_VARIABLE_OF_THIS_TEST") == 0);
   CHECK_FALSE(current_environment().contains("A_VARIABLE_OF_THIS_TEST"));
 }
+
+}  // namespace muster

@@ -27,6 +27,6 @@ inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slo
 /// Variables of the build and the tests; not the launcher's business, and no mistake either.
 inline constexpr std::array of_the_build{
     std::string_view{"MUSTER_TORCH_VERSION"}, std::string_view{"MUSTER_LIBTORCH"},
-    std::string_view{"MUSTER_CACHE"}, std::string_view{"MUSTER_BUILD"}};
+    std::string_view{"MUSTER_CUDA_RUNTIME"}, std::string_view{"MUSTER_TIDY_MINUTES"}};
 
 }  // namespace muster::contract

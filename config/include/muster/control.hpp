@@ -60,6 +60,7 @@ class Control {
 
   Control(const Control&) = delete;
   Control& operator=(const Control&) = delete;
+  ~Control() = delete;  // Lives as long as the process: threads may report while it ends.
 
   bool connected() const noexcept;
   void ready() noexcept;

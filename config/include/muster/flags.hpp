@@ -61,7 +61,7 @@ struct FlagWord {
 /// Looks up one word that starts with `-`: first the command's own flags, then settings, then other
 /// launchers' spellings. `-` and `_` are alike after the first two letters; "--x=v", "-n4" and
 /// "-n=4" are split.
-FlagWord look_up(std::string_view word, std::span<const CommandFlag> own = {});
+FlagWord look_up(std::string_view text, std::span<const CommandFlag> own = {});
 
 /// Our flags for a flag of another launcher (possibly none); any other flag comes back as it is.
 /// Notes are lines worth telling. Throws ConfigError with advice for what cannot be done.
