@@ -79,6 +79,11 @@ Cgroups::Cgroups(const Sysroot& root) : root_(root) {
     auto mount = parse_mount(line);
     if (!mount) continue;
     if (mount->version == 2) mount->controllers = {""};
+    // The same tree may be mounted again elsewhere, for a chroot.
+    const auto same = [&](const Hierarchy& other) {
+      return other.controllers == mount->controllers;
+    };
+    if (std::any_of(hierarchies_.begin(), hierarchies_.end(), same)) continue;
     for (const auto& controller : mount->controllers) {
       const auto path = path_of.find(controller);
       if (path == path_of.end()) continue;

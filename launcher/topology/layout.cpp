@@ -17,7 +17,11 @@ namespace {
 /// The functions of hwloc that are used, loaded by name.
 class Hwloc {
  public:
-  Hwloc() : library_(::dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL)) {}
+  Hwloc() {
+    for (const auto* name : {"libhwloc.so.15", "$ORIGIN/../lib/libhwloc.so.15"}) {
+      if (library_ == nullptr) library_ = ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    }
+  }
   Hwloc(const Hwloc&) = delete;
   Hwloc& operator=(const Hwloc&) = delete;
   ~Hwloc() {
@@ -31,7 +35,7 @@ class Hwloc {
   }
 
  private:
-  void* library_;
+  void* library_ = nullptr;
 };
 
 std::string version_text(unsigned version) {

@@ -62,6 +62,7 @@ NvidiaDevices from_driver(const Sysroot& root) {
 /// Containers that hide the driver's folder still show the device files.
 NvidiaDevices from_device_files(const Sysroot& root) {
   NvidiaDevices found;
+  if (!root.exists("/dev/nvidiactl")) return found;  // Saves listing a long /dev.
   constexpr std::string_view prefix = "nvidia";
   for (const auto& name : root.list("/dev")) {
     if (!name.starts_with(prefix)) continue;
