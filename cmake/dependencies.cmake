@@ -29,17 +29,10 @@ find_path(MUSTER_hwloc_CONFIG hwloc/autogen/config.h HINTS ${MUSTER_hwloc_INCLUD
           PATH_SUFFIXES include)  # Debian keeps it in the folder of the machine's kind
 mark_as_advanced(MUSTER_hwloc_CONFIG)
 target_include_directories(hwloc::headers SYSTEM INTERFACE ${MUSTER_hwloc_CONFIG})
-# The launcher loads hwloc when it needs it; in the build tree it finds the one that .ci/setup put in
-# the cache. What is installed finds the system's.
+# The launcher loads hwloc when it needs it: the library of the same place as the headers.
 find_library(MUSTER_hwloc_LIBRARY libhwloc.so.15 HINTS ${hwloc_ROOT} $ENV{hwloc_ROOT}
              PATH_SUFFIXES lib)
 mark_as_advanced(MUSTER_hwloc_LIBRARY)
-if(MUSTER_hwloc_LIBRARY)
-  cmake_path(GET MUSTER_hwloc_LIBRARY PARENT_PATH hwloc_folder)
-  if(NOT hwloc_folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
-    list(APPEND CMAKE_BUILD_RPATH ${hwloc_folder})
-  endif()
-endif()
 muster_headers(xxhash xxhash::xxhash xxhash.h libxxhash-dev XXH_INLINE_ALL=1)
 muster_headers(Boost Boost::headers boost/process/v2/process.hpp "libboost-dev (1.81 or newer)"
                BOOST_ERROR_CODE_HEADER_ONLY=1 BOOST_ASIO_NO_DEPRECATED=1)

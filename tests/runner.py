@@ -4,6 +4,7 @@ CTest runs them: one entry a test source or script. An entry that is a Catch2 pr
 in BUILD_FOLDER/tests/reports, from which its cases are counted; any other entry counts as one.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -83,6 +84,17 @@ def select(entries, pattern):
     ]
 
 
+def lock(build):
+    """Waits for another run in this build folder to end; the lock goes with this process."""
+    file = open(build / "run.lock", "w", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"tests/run: waiting for another run in {build}", flush=True)
+        fcntl.flock(file, fcntl.LOCK_EX)
+    return file
+
+
 def build_targets(build, entries, everything):
     targets = [] if everything else sorted({"tests_" + entry.group for entry in entries})
     command = ["cmake", "--build", build] + (["--target", *targets] if targets else [])
@@ -129,6 +141,7 @@ def report(entry, cases, output):
 
 def main():
     build, pattern = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else ""
+    held = lock(build)  # noqa: F841
     entries = read_entries(build)
     chosen = select(entries, pattern)
     if not chosen:
