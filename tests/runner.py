@@ -149,6 +149,8 @@ def main():
         sys.exit(f"tests/run: no test is called '{pattern}'; the groups are {groups}")
     if not build_targets(build, chosen, everything=not pattern):
         sys.exit("tests/run: the build failed")
+    names = {entry.name for entry in chosen}  # read again: CTest knows a command once it is built
+    chosen = [entry for entry in read_entries(build) if entry.name in names]
     total = Counter()
     for group in dict.fromkeys(entry.group for entry in chosen):
         start, counts = time.monotonic(), Counter()
