@@ -43,6 +43,7 @@ struct StrategyCounters {
   std::uint64_t overlapped = 0;        ///< Of these, started inside backward.
   std::uint64_t late = 0;              ///< Gradients that came after their bucket and were reduced alone.
   std::uint64_t steps = 0;             ///< Optimizer steps.
+  std::uint64_t skipped = 0;           ///< Steps that did nothing, since a rank had left the window.
 };
 
 /// How parameters, gradients and optimizer state lie over one dimension of the mesh, and what a training step does
@@ -68,7 +69,9 @@ class Strategy {
 
   /// Before a training forward: buffers get rank 0's values, once a window.
   virtual void begin_forward() = 0;
-  /// The next backward belongs to a window that it closes (`synchronise`) or not.
+  /// The next backward belongs to a window that it closes (`synchronise`) or not. If this rank left a closing
+  /// micro-step without a backward (continue, an exception) and so will not step, its window is closed now and that
+  /// step is skipped on every rank; if all ranks left it, its gradients wait for the next window.
   virtual void begin_micro_step(bool synchronise) = 0;
   /// After the backward of a micro-step; waits for the reductions if it closed the window.
   virtual void end_micro_step() = 0;
@@ -84,13 +87,16 @@ class Strategy {
   /// True if step() knows this optimizer's rule (by its exact type). Else the caller runs optimizer.step() itself
   /// between before_step() and after_step().
   virtual bool fuses(const torch::optim::Optimizer& optimizer) const = 0;
-  /// One update of this model's parameters by `optimizer`'s rule and present options, fused over flat slices.
+  /// before_step(), one update of this model's parameters by `optimizer`'s rule and present options, fused over flat
+  /// slices, and after_step(). Parameters without a gradient on any rank are left alone, as is their state.
   virtual void step(torch::optim::Optimizer& optimizer) = 0;
-  /// Finishes a window that nobody closed and checks that parameters are still what was prepared (ModelError).
-  virtual void before_step(torch::optim::Optimizer& optimizer) = 0;
+  /// Finishes a window that nobody closed and checks that parameters and groups are still what was prepared
+  /// (ModelError). False if the step must be skipped, on all ranks alike; after_step() is called all the same.
+  virtual bool before_step(torch::optim::Optimizer& optimizer) = 0;
   /// The gradients count as consumed: the next window starts from zero.
   virtual void after_step(torch::optim::Optimizer& optimizer) = 0;
-  /// Clears gradients that a step consumed; inside a window it does nothing.
+  /// Clears gradients that a step consumed; inside a window it does nothing. Means that no step has consumed yet are
+  /// dropped when the next window begins, unless a step comes first. Null: all parameters.
   virtual void zero_grad(torch::optim::Optimizer* optimizer) = 0;
   /// Clears all gradients and forgets the window.
   virtual void discard_gradients() = 0;

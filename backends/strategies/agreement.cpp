@@ -1,0 +1,30 @@
+#include "agreement.hpp"
+
+#include <ATen/ops/empty.h>
+
+#include <string>
+
+#include <muster/error.hpp>
+
+namespace muster {
+
+void throw_disagreement(Communicator& communicator, std::int64_t steps, std::int64_t closings) {
+  const auto own = at::empty({2}, at::kLong);
+  own[0] = steps;
+  own[1] = closings;
+  const auto input = own.to(communicator.device());
+  const auto output = input.new_empty({2 * communicator.size()});
+  communicator.all_gather(output, input, "place in the training loop").wait();
+  const auto all = output.to(at::kCPU);
+  const auto* numbers = all.const_data_ptr<std::int64_t>();
+  std::string text = "ranks are at different places of the training loop:";
+  for (int rank = 0; rank < communicator.size(); ++rank) {
+    text += (rank == 0 ? " rank " : ", rank ") + std::to_string(rank) + " has made " +
+            std::to_string(numbers[2 * rank]) + " steps and begun " +
+            std::to_string(numbers[2 * rank + 1]) + " closing micro-steps";
+  }
+  throw ModelError(text + "; every rank must call backward, step and accumulate equally often, also "
+                          "for a batch that it skips");
+}
+
+}  // namespace muster

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <vector>
+
+#include <muster/communicator.hpp>
+#include <muster/strategy.hpp>
+
+#include "flat_model.hpp"
+#include "gradient_buffers.hpp"
+#include "window_report.hpp"
+
+namespace muster {
+
+/// Sums the buckets of one window over the ranks, one after the other in index order, which is the same on all ranks
+/// whatever the order of their gradients.
+class BucketReduction {
+ public:
+  BucketReduction(const FlatModel& model, Communicator& communicator, StrategyCounters& counters);
+
+  /// How many were started.
+  std::size_t started() const noexcept { return works_.size(); }
+  bool has_started(std::size_t bucket) const noexcept { return bucket < works_.size(); }
+  /// Starts the next bucket, which takes in its parameters' gradients: the sum of `micro_steps`.
+  void start(const GradientBuffers& buffers, double micro_steps, bool inside_backward);
+  /// Starts the last bucket with `own` (whose left, steps and late are set), waits for all, and returns the sums.
+  /// Only the last may be left to start.
+  WindowReport finish(const GradientBuffers& buffers, double micro_steps, WindowReport own);
+  /// The next start() begins with the first bucket.
+  void reset() noexcept { works_.clear(); }
+
+ private:
+  void submit(const GradientBuffers& buffers, bool inside_backward);
+
+  const FlatModel& model_;
+  Communicator& communicator_;
+  StrategyCounters& counters_;
+  WindowReport report_;
+  std::vector<Work> works_;
+};
+
+}  // namespace muster

@@ -1,0 +1,70 @@
+#include "gradient_buffers.hpp"
+
+#include <c10/core/GradMode.h>
+
+#include <sstream>
+
+#include <muster/error.hpp>
+
+#include "window.hpp"
+
+namespace muster {
+
+c10::ScalarType gradient_dtype(c10::ScalarType dtype) {
+  return c10::elementSize(dtype) < 4 ? c10::ScalarType::Float : dtype;
+}
+
+GradientBuffers::GradientBuffers(const FlatModel& model, Communicator& communicator,
+                                 std::int64_t tail)
+    : model_(model) {
+  const auto& buckets = model.buckets();
+  for (std::size_t index = 0; index < buckets.size(); ++index) {
+    const auto& bucket = buckets[index];
+    const bool is_last = index + 1 == buckets.size();
+    auto flat = communicator.allocate(bucket.numel + (is_last ? tail : 0), gradient_dtype(bucket.dtype));
+    flat.zero_();
+    payloads_.push_back(flat.narrow(0, 0, bucket.numel));
+    if (is_last) tail_ = flat.narrow(0, bucket.numel, tail);
+    for (std::size_t slot = bucket.first; slot < bucket.last; ++slot) {
+      const auto& place = model.slots()[slot];
+      windows_.push_back(make_window_like(flat, place.offset, model.parameter_of(slot)));
+      slices_.push_back(flat.narrow(0, place.offset, place.padded));
+    }
+    flats_.push_back(std::move(flat));
+  }
+}
+
+bool GradientBuffers::holds(std::size_t slot) const {
+  return storage_of(model_.parameter_of(slot).mutable_grad()) == storage_of(windows_[slot]);
+}
+
+bool GradientBuffers::take_in(std::size_t slot) const {
+  const at::NoGradGuard no_grad;
+  auto& gradient = model_.parameter_of(slot).mutable_grad();
+  const auto& window = windows_[slot];
+  if (!gradient.defined()) {
+    window.zero_();
+    return false;
+  }
+  // A detached or created graph may share the window's memory: bits are there, only the handle is not ours.
+  if (storage_of(gradient) != storage_of(window)) {
+    if (gradient.sizes() != window.sizes()) {
+      std::ostringstream text;
+      text << "the gradient of parameter '" << model_.parameter(model_.slots()[slot]).name
+           << "' has shape " << gradient.sizes() << ", the parameter was prepared with "
+           << window.sizes();
+      throw ModelError(text.str());
+    }
+    const bool is_sparse = gradient.layout() != at::kStrided;
+    if (is_sparse) on_sparse(slot);
+    window.copy_(is_sparse ? gradient.detach().to_dense() : gradient.detach());
+  }
+  gradient = window;
+  return true;
+}
+
+void GradientBuffers::bind(std::size_t slot) const {
+  model_.parameter_of(slot).mutable_grad() = windows_[slot];
+}
+
+}  // namespace muster

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <muster/communicator.hpp>
+#include <muster/strategy.hpp>
+
+#include "arrivals.hpp"
+#include "backward_watch.hpp"
+#include "bucket_reduction.hpp"
+#include "flat_model.hpp"
+#include "gradient_buffers.hpp"
+#include "gradient_hooks.hpp"
+#include "late_gradients.hpp"
+
+namespace muster {
+
+/// The gradients of a model from the first micro-step of a window to their mean over ranks, and until a step has
+/// consumed them.
+///
+/// A window is *idle* (no gradients), *open* (backwards add to this rank's sums) or *reduced* (means, equal on all
+/// ranks). What is added while means wait for a step goes into a second set of buckets, is reduced alone and added.
+class GradientWindow final : private GradientListener {
+ public:
+  GradientWindow(const FlatModel& model, Communicator& communicator, StrategyCounters& counters);
+
+  /// Closes a window that this rank left without a backward.
+  void begin_micro_step(bool closing);
+  void end_micro_step();
+  /// Closes the window: gradients become means. Collective.
+  void synchronise() { close(false); }
+
+  bool is_reduced() const noexcept { return phase_ == Phase::reduced; }
+  /// A closing micro-step was begun and not reduced.
+  bool is_due() const noexcept { return micro_.closing && !micro_.reduced; }
+  /// Some ranks left the window and will not step, so none may.
+  bool is_void() const noexcept { return void_; }
+  std::uint64_t number() const noexcept { return number_; }  ///< Of windows closed.
+
+  /// Makes the buckets hold what the user made of the means: edits, other tensors, none.
+  void collect();
+  bool has_gradient(std::size_t slot) const { return has_gradient_[slot]; }
+  const GradientBuffers& means() const noexcept { return first_; }
+
+  /// A step has used these: the next window starts without them.
+  void consume(std::span<const std::size_t> slots);
+  /// Clears what was consumed. Of means that wait for a step: they are dropped unless it comes before the next
+  /// window. Inside a window: nothing, unless no micro-step was announced.
+  void zero_grad(std::span<const std::size_t> slots);
+  /// Clears all that was not sent yet.
+  void discard();
+
+ private:
+  enum class Phase { idle, open, reduced };
+  struct MicroStep {
+    bool closing = false;
+    bool counted = false;  ///< It has had a backward.
+    bool reduced = false;
+  };
+
+  void before_accumulation(std::size_t slot) override;
+  void after_accumulation(std::size_t slot) override;
+  void open();
+  bool keep_means();
+  void close(bool left);
+  bool drop_broken_backward();
+  void count_micro_step() noexcept;
+  double contribution() const;
+  bool is_empty() const;
+  WindowReport own_report(bool left) const;
+  void require_agreement(const WindowReport& sums);
+  void divide(const WindowReport& sums);
+  void publish(const WindowReport& sums);
+  void settle() noexcept;
+  at::Tensor& gradient_of(std::size_t slot) const { return model_.parameter_of(slot).mutable_grad(); }
+
+  const FlatModel& model_;
+  Communicator& communicator_;
+  StrategyCounters& counters_;
+  GradientBuffers first_;
+  std::optional<GradientBuffers> second_;
+  const GradientBuffers* active_ = &first_;  ///< Where backwards add.
+  BucketReduction reduction_;
+  LateGradients late_;
+  Arrivals arrivals_;
+  BackwardWatch watch_;
+
+  std::mutex mutex_;  ///< Hooks may come from the engine's threads.
+  Phase phase_ = Phase::idle;
+  MicroStep micro_;
+  bool announced_ = false;          ///< The window has a micro-step that begin_micro_step began.
+  bool void_ = false;
+  bool said_sparse_ = false;
+  double micro_steps_ = 0;          ///< With a backward, in the open window.
+  std::uint64_t closings_ = 0, number_ = 0;
+  std::vector<double> divisors_;    ///< Per bucket, of the last reduction.
+  std::vector<bool> has_gradient_;  ///< Per slot, in first_: of the means.
+  std::vector<bool> consumed_;      ///< Per slot: a step has used it.
+  std::vector<bool> dropped_;       ///< Per slot: to be cleared when the next window opens.
+  std::optional<GradientHooks> hooks_;  ///< Last: gone before what they call.
+};
+
+}  // namespace muster
