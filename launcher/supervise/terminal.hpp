@@ -33,8 +33,8 @@ class TerminalModes {
 
  private:
   int fd_;
-  bool known_;
   termios modes_{};
+  bool known_;  // After modes_, which it fills.
 };
 
 }  // namespace muster::launcher
