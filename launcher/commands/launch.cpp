@@ -93,8 +93,9 @@ void tell_end(const Launch& launch, const Resolution& resolution, Outcome& outco
   add_error_files(outcome, plan);
   const auto screen = Screen::of(STDERR_FILENO, launch.environment);
   print_error(failure_text(outcome, plan, screen, launch.quiet()));
-  const bool ran = outcome.kind != OutcomeKind::not_started && outcome.kind != OutcomeKind::usage;
-  if (ran && !outcome.ready_seen && !launch.quiet()) tell_unused(resolution, launch.environment);
+  // A job that failed may have failed before its runtime could say that it is there.
+  const bool unused = outcome.kind == OutcomeKind::ok && !outcome.ready_seen;
+  if (unused && !launch.quiet()) tell_unused(resolution, launch.environment);
   if (const auto path = launch.line.value("--report")) {
     write_report(*path, json_report(outcome, plan, launch.command_line));
   }

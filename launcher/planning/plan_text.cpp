@@ -32,7 +32,7 @@ std::string shown_value(const std::string& name, const std::string& value) {
   if (is_secret_name(name)) return "(hidden)";
   if (name == "MASTER_PORT" && value == "0") return "(free port)";
   if (name == "TORCHELASTIC_ERROR_FILE" && value.starts_with("/error-")) {
-    return "(private folder)" + value;
+    return "(private)" + value;
   }
   return quoted(value);
 }

@@ -23,6 +23,11 @@ std::string how(const RankEnd& end) {
                      end.core_dumped ? ", core dumped" : "");
 }
 
+/// The same for a rank that nobody blames: its signal, or its code.
+std::string short_of(const RankEnd& end) {
+  return end.signal == 0 ? how(end) : signal_name(end.signal);
+}
+
 std::string cut(std::string_view line, int width) {
   const auto room = static_cast<std::size_t>(std::max(width, 40));
   if (line.size() <= room) return std::string(line);
@@ -53,8 +58,8 @@ std::vector<std::string> consequences(const Outcome& outcome) {
     if (outcome.first && end.rank == outcome.first->rank) continue;
     const bool well = end.exit_code == 0 && !end.stopped_by_us;
     const auto what = well                ? std::string("ended well")
-                      : end.stopped_by_us ? "stopped by muster (" + how(end) + ")"
-                                          : "failed after it (" + how(end) + ")";
+                      : end.stopped_by_us ? "stopped by muster (" + short_of(end) + ")"
+                                          : "failed after it (" + short_of(end) + ")";
     alike[what].push_back(end.rank);
   }
   std::vector<std::string> lines;

@@ -95,9 +95,10 @@ std::string device_rows(const Machine& machine, const Screen& screen) {
 std::vector<std::string> network_parts(const std::vector<NetworkInterface>& network) {
   std::vector<std::string> parts;
   for (const auto& one : network) {
+    if (one.loopback) continue;  // Every host has one.
     parts.push_back(one.name + " " + one.address + (one.reaches_others ? " (reaches others)" : ""));
   }
-  if (parts.empty()) parts.emplace_back("none");
+  if (parts.empty()) parts.emplace_back("loopback only");
   return parts;
 }
 

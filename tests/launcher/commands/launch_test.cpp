@@ -237,8 +237,7 @@ TEST_CASE("The failure on the screen names the rank and shows its last lines") {
       launch({"-n", "2", "--", "sh", "-c", "[ $RANK = 1 ] || sleep 60; echo why >&2; exit 3"}));
   CHECK(end.err.find("muster: rank 1 failed first: exit 3 on ") != std::string::npos);
   CHECK(end.err.find("  output   why\n") != std::string::npos);
-  CHECK(end.err.find("  then     rank 0 stopped by muster (SIGTERM (exit 143))\n") !=
-        std::string::npos);
+  CHECK(end.err.find("  then     rank 0 stopped by muster (SIGTERM)\n") != std::string::npos);
   const auto quiet = run_muster(launch({"-q", "-n", "1", "--", "sh", "-c", "exit 3"}));
   CHECK(quiet.err.starts_with("muster: rank 0 failed: exit 3 on "));
   CHECK(quiet.err.find('\n') == quiet.err.size() - 1);

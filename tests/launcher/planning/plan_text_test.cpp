@@ -51,7 +51,7 @@ added to the environment of every rank
   WORLD_SIZE=2
 and of each
   LOCAL_RANK=0 ... 1  RANK=0 ... 1  ROLE_RANK=0 ... 1
-  TORCHELASTIC_ERROR_FILE=(private folder)/error-0.json ... (private folder)/error-1.json
+  TORCHELASTIC_ERROR_FILE=(private)/error-0.json ... (private)/error-1.json
 and by the running launcher, for programs with muster's runtime
   MUSTER_CONTROL_FD  MUSTER_CONTROL_MEMORY_FD  MUSTER_CONTROL_SLOT
   MUSTER_MASTER_FD  MUSTER_PREFIXED

@@ -61,7 +61,7 @@ TEST_CASE(
         "             what():  batch 17: label 11 is not in [0, 10)\n"
         "  then     rank 3 ended well\n"
         "           rank 4 failed after it (exit 1)\n"
-        "           ranks 0-1 stopped by muster (SIGTERM (exit 143))\n");
+        "           ranks 0-1 stopped by muster (SIGTERM)\n");
   CHECK(failure_text(outcome, plan_of(5), Screen(), true) ==
         "muster: rank 2 failed first: SIGABRT (exit 134, core dumped) on node-a, local rank 2, pid "
         "41267, "

@@ -47,7 +47,7 @@ TEST_CASE("The machine on a screen of 80 columns") {
         "          open files 1024\n"
         "devices   0 H200   GPU-8932f937   0000:01:00.0\n"
         "          H200 at 0000:02:00.0: no permission to open /dev/nvidia1\n"
-        "network   eth0 10.0.0.2 (reaches others)   lo 127.0.0.1\n"
+        "network   eth0 10.0.0.2 (reaches others)\n"
         "scheduler none\n"
         "launch    1 rank on 1 CUDA device, 2 threads\n"
         "          (change: -n, --devices, --threads)\n"
