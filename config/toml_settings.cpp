@@ -1,15 +1,13 @@
-#include <algorithm>
-#include <set>
-#include <sstream>
-
-#define TOML_EXCEPTIONS 0
 #include <muster/error.hpp>
 #include <muster/nearest.hpp>
 
 #include "settings_file.hpp"
 #include "text.hpp"
+#include "toml.hpp"
 
-#include <toml++/toml.h>
+#include <algorithm>
+#include <set>
+#include <sstream>
 
 namespace muster {
 namespace {

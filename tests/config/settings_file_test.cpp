@@ -110,6 +110,14 @@ TEST_CASE("malformed TOML is told with line and column") {
              StartsWith("muster.toml:3:11: not TOML: cannot redefine"));
   CHECK_THAT(fault_in("[launch]\nprefix = \"\x01\"\n"), StartsWith("muster.toml:2:11: "));
   CHECK_THAT(fault_in("[launch]\nprefix = \"\xff\"\n"), StartsWith("muster.toml:2:"));
+  for (const char* letter : {"\xc3\xa9", "\xe3\x80\x82", "\xef\xba\x9d", "\xc2\xa0"}) {
+    CHECK_THAT(fault_in("[launch]\ngr" + std::string(letter) + "ce = 1\n"),
+               StartsWith("muster.toml:2:3: not TOML: "));
+    CHECK_THAT(fault_in("[" + std::string(letter) + "]"),
+               StartsWith("muster.toml:1:2: not TOML: "));
+    CHECK(fault_in("[launch]  # " + std::string(letter)).empty());
+    CHECK(fault_in("[launch]\nprefix = \"" + std::string(letter) + "\"").empty());
+  }
   CHECK_THAT(fault_in("[launch]\na = " + std::string(100000, '[')), StartsWith("muster.toml:2:"));
 }
 
