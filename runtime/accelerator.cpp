@@ -21,14 +21,12 @@ Accelerator& Accelerator::operator=(Accelerator&&) noexcept = default;
 double Accelerator::clip_grad_norm(const ModelHandle& model, double max_norm, double norm_type) {
   auto& prepared = *model.prepared_;
   if (!prepared.synchronises) return std::numeric_limits<double>::quiet_NaN();
-  prepared.finish();
   return prepared.strategy->clip_grad_norm(max_norm, norm_type, {});
 }
 
 void Accelerator::clip_grad_value(const ModelHandle& model, double value) {
   auto& prepared = *model.prepared_;
   if (!prepared.synchronises) return;
-  prepared.finish();
   prepared.strategy->clip_grad_value(value);
 }
 

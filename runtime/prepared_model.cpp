@@ -9,23 +9,8 @@
 namespace muster {
 
 void PreparedModel::begin(bool closes_window) {
-  finish();
-  announce(closes_window);
-}
-
-void PreparedModel::announce(bool closes_window) {
   synchronises = closes_window;
-  backward_is_due = closes_window;
   strategy->begin_micro_step(closes_window);
-}
-
-void PreparedModel::end() {
-  backward_is_due = false;
-  strategy->end_micro_step();
-}
-
-void PreparedModel::finish() {
-  if (std::exchange(backward_is_due, false)) strategy->synchronise();
 }
 
 std::shared_ptr<PreparedModel> prepare_model(std::unique_ptr<ModuleView> module,

@@ -38,17 +38,19 @@ std::unordered_map<const c10::TensorImpl*, std::shared_ptr<PreparedModel>> owner
                    "optimizer or before it");
 }
 
-void update(PreparedOptimizer& prepared) {
-  for (const auto& model : prepared.models) model->finish();
-  if (prepared.fused()) {
-    for (const auto& model : prepared.models) model->strategy->step(*prepared.optimizer);
-  } else {
-    for (const auto& model : prepared.models) model->strategy->before_step(*prepared.optimizer);
-    prepared.optimizer->step();
-    for (const auto& model : prepared.models) model->strategy->after_step(*prepared.optimizer);
+/// Calls `update` between what the strategies do before and after a step, unless they say that it
+/// is to be skipped.
+template <class Update>
+void step_unfused(PreparedOptimizer& prepared, Update&& update) {
+  bool wanted = true;
+  for (const auto& model : prepared.models) {
+    wanted = model->strategy->before_step(*prepared.optimizer) && wanted;
   }
-  Control::instance().step(++prepared.steps);
+  if (wanted) update(*prepared.optimizer);
+  for (const auto& model : prepared.models) model->strategy->after_step(*prepared.optimizer);
 }
+
+void count(PreparedOptimizer& prepared) { Control::instance().step(++prepared.steps); }
 
 bool is_alone(const PreparedOptimizer& prepared) {
   return std::ranges::all_of(prepared.models, [](const auto& model) { return model->alone; });
@@ -94,7 +96,13 @@ std::shared_ptr<PreparedOptimizer> prepare_optimizer(
 }
 
 void Optimizer::step() {
-  if (prepared_->due()) update(*prepared_);
+  if (!prepared_->due()) return;
+  if (prepared_->fused()) {
+    for (const auto& model : prepared_->models) model->strategy->step(*prepared_->optimizer);
+  } else {
+    step_unfused(*prepared_, [](auto& optimizer) { optimizer.step(); });
+  }
+  count(*prepared_);
 }
 
 at::Tensor Optimizer::step(const std::function<at::Tensor()>& closure) {
@@ -111,10 +119,9 @@ at::Tensor Optimizer::step(const std::function<at::Tensor()>& closure) {
         "Adagrad "
         "or RMSprop");
   }
-  for (const auto& model : prepared_->models) model->strategy->before_step(**this);
-  auto loss = prepared_->optimizer->step(closure);
-  for (const auto& model : prepared_->models) model->strategy->after_step(**this);
-  Control::instance().step(++prepared_->steps);
+  at::Tensor loss;
+  step_unfused(*prepared_, [&](auto& optimizer) { loss = optimizer.step(closure); });
+  count(*prepared_);
   return loss;
 }
 

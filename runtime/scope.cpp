@@ -59,7 +59,7 @@ Scope Accelerator::begin_micro_step(std::initializer_list<const ModelHandle*> mo
 
 Scope Accelerator::no_sync(const ModelHandle& model) {
   ++model.prepared_->no_sync_depth;
-  model.prepared_->announce(false);
+  model.prepared_->begin(false);
   return {state_, open(*state_, {{model.prepared_}, false, true})};
 }
 
@@ -80,7 +80,7 @@ void Accelerator::backward(const at::Tensor& loss) {
         std::ranges::all_of(models, [](const auto& model) { return model->synchronises; });
   }
   loss.backward();
-  for (const auto& model : models) model->end();
+  for (const auto& model : models) model->strategy->end_micro_step();
 }
 
 bool Accelerator::sync_gradients() const noexcept { return state_->loop->sync_gradients; }

@@ -5,4 +5,3 @@
 #include <muster/dataset.hpp>
 #include <muster/error.hpp>
 #include <muster/log.hpp>
-#include <muster/progress.hpp>

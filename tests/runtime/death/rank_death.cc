@@ -1,0 +1,43 @@
+// rank_death HOW: a rank that dies as it is told, after its Accelerator was made. Not a .cpp, for
+// it is a program of its own beside the test program of this folder.
+
+#include <muster/accelerator.hpp>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+#include <string_view>
+
+namespace {
+
+/// Deeper and deeper until the stack is full.
+int overflow(int depth) {
+  std::array<volatile char, 4096> frame{};
+  frame[static_cast<std::size_t>(depth) % frame.size()] = 1;
+  return overflow(depth + 1) + frame[0];
+}
+
+void die(std::string_view how) {
+  if (how == "throw") throw std::runtime_error("batch 17: label 11 is not in [0, 10)");
+  if (how == "throw-number") throw 17;
+  if (how == "abort") std::abort();
+  if (how == "fault") *static_cast<volatile int*>(nullptr) = 1;
+  if (how == "raise") std::raise(SIGFPE);
+  if (how == "overflow") std::exit(overflow(0));
+  if (how == "handled") {
+    std::signal(SIGSEGV, [](int) { std::_Exit(9); });
+    std::raise(SIGSEGV);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const muster::Accelerator accelerator;
+  die(argv[1]);
+  std::cerr << "rank_death: no way to die is called " << argv[1] << '\n';
+  return 2;
+}
