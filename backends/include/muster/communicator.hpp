@@ -16,10 +16,18 @@ namespace muster {
 
 enum class ReduceOp { sum, product, min, max };
 
-/// What one call on a communicator asks for: plain data, so that it can be queued, recorded and shown.
+/// What one call on a communicator asks for: plain data, so that it can be queued, recorded and
+/// shown.
 struct Operation {
   enum class Kind {
-    all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, send, receive, barrier
+    all_reduce,
+    reduce_scatter,
+    all_gather,
+    broadcast,
+    all_to_all,
+    send,
+    receive,
+    barrier
   };
   Kind kind = Kind::barrier;
   std::uint64_t sequence = 0;  ///< 1 for the first operation of the group, then one more each.
@@ -27,8 +35,8 @@ struct Operation {
   at::Tensor output;           ///< Written.
   at::Tensor input;            ///< Read; the same tensor as output for calls in place.
   ReduceOp op = ReduceOp::sum;
-  bool accumulate = false;     ///< reduce_scatter: add to what output holds, in rank order.
-  int peer = -1;               ///< Root of a broadcast, peer of send and receive.
+  bool accumulate = false;  ///< reduce_scatter: add to what output holds, in rank order.
+  int peer = -1;            ///< Root of a broadcast, peer of send and receive.
   int tag = 0;
   std::vector<std::int64_t> output_counts;  ///< Elements per rank; empty: equal parts.
   std::vector<std::int64_t> input_counts;
@@ -66,7 +74,8 @@ class Work {
 
 /// What a communicator can do, asked before it is used.
 struct Capabilities {
-  bool ordered_sums = false;   ///< Sums fold the ranks in rank order: the same bits in every run and for any cut.
+  bool ordered_sums =
+      false;  ///< Sums fold the ranks in rank order: the same bits in every run and for any cut.
   bool asynchronous = false;   ///< Operations run while the caller computes.
   bool one_sided = false;      ///< windows() is not null.
   bool shared_memory = false;  ///< allocate() gives memory that peers read directly.
@@ -85,10 +94,10 @@ class Windows {
 /// One process's end of a group of ranks.
 ///
 /// All ranks of a group must start the same operations in the same order; operations start in the
-/// order of their calls. Tensors must be contiguous, on device(), and unchanged until the work is done.
-/// Any of these throws ConfigError for an argument that cannot be right (shape, dtype, device, peer),
-/// and CommunicationError once the group has failed. Any thread may call, one at a time; abort()
-/// may come from any thread at any time.
+/// order of their calls. Tensors must be contiguous, on device(), and unchanged until the work is
+/// done. Any of these throws ConfigError for an argument that cannot be right (shape, dtype,
+/// device, peer), and CommunicationError once the group has failed. Any thread may call, one at a
+/// time; abort() may come from any thread at any time.
 class Communicator {
  public:
   virtual ~Communicator();
@@ -107,14 +116,16 @@ class Communicator {
   Work all_reduce(at::Tensor tensor, ReduceOp op, std::string_view label);
   /// The same from `input` into `output` of another floating dtype, for example bf16 into fp32.
   Work all_reduce(at::Tensor output, at::Tensor input, ReduceOp op, std::string_view label);
-  /// input: [sum of counts]; output: [counts[rank]], of the same or a wider dtype. Equal counts if `counts` is
-  /// empty. With `accumulate` the ranks' parts are added to output one after the other, in rank order.
+  /// input: [sum of counts]; output: [counts[rank]], of the same or a wider dtype. Equal counts if
+  /// `counts` is empty. With `accumulate` the ranks' parts are added to output one after the other,
+  /// in rank order.
   Work reduce_scatter(at::Tensor output, at::Tensor input, ReduceOp op, bool accumulate,
                       std::span<const std::int64_t> counts, std::string_view label);
   Work reduce_scatter(at::Tensor output, at::Tensor input, std::string_view label) {
     return reduce_scatter(std::move(output), std::move(input), ReduceOp::sum, false, {}, label);
   }
-  /// input: [n, ...]; output: [size * n, ...] in rank order; with `counts` (elements), ranks may differ.
+  /// input: [n, ...]; output: [size * n, ...] in rank order; with `counts` (elements), ranks may
+  /// differ.
   Work all_gather(at::Tensor output, at::Tensor input, std::span<const std::int64_t> counts,
                   std::string_view label);
   Work all_gather(at::Tensor output, at::Tensor input, std::string_view label) {
@@ -122,7 +133,8 @@ class Communicator {
   }
   /// tensor: any shape, equal on all ranks; afterwards each rank holds root's values.
   Work broadcast(at::Tensor tensor, int root, std::string_view label);
-  /// Part p of input goes to rank p; part p of output comes from rank p. Counts in elements; empty: equal parts.
+  /// Part p of input goes to rank p; part p of output comes from rank p. Counts in elements; empty:
+  /// equal parts.
   Work all_to_all(at::Tensor output, at::Tensor input, std::span<const std::int64_t> output_counts,
                   std::span<const std::int64_t> input_counts, std::string_view label);
   Work send(at::Tensor tensor, int peer, int tag, std::string_view label);
@@ -133,6 +145,9 @@ class Communicator {
   /// Collective: makes a group of the ranks that gave the same `color`, ordered by (key, rank).
   /// A negative color joins none and gets null.
   virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
+  /// Collective, like split, for callers that know all groups: this rank's is `ranks`, in this
+  /// order. The lists that the ranks give are equal or have no rank in common.
+  virtual std::unique_ptr<Communicator> subgroup(std::span<const int> ranks);
   /// A tensor [numel] in memory that this communicator handles best (registered or shared).
   virtual at::Tensor allocate(std::int64_t numel, at::ScalarType dtype);
   virtual Windows* windows() noexcept { return nullptr; }
@@ -141,14 +156,15 @@ class Communicator {
   virtual void begin_group() {}
   virtual void end_group() {}
 
-  /// Fails every pending and future operation of this rank with CommunicationError(reason), and makes
-  /// peers that wait for it fail soon. The group is lost; a new one can be connected.
+  /// Fails every pending and future operation of this rank with CommunicationError(reason), and
+  /// makes peers that wait for it fail soon. The group is lost; a new one can be connected.
   virtual void abort(std::string_view reason) noexcept = 0;
 
  protected:
   Communicator(int rank, int size, at::Device device, std::chrono::milliseconds timeout);
 
-  /// Starts a checked operation. The base class has given it a sequence number and told the launcher.
+  /// Starts a checked operation, which the base class has given a sequence number. Calls come one
+  /// at a time. Null if it is done already.
   virtual std::shared_ptr<PendingOperation> start(Operation operation) = 0;
 
  private:

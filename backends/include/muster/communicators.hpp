@@ -1,22 +1,23 @@
 #pragma once
 
+#include <muster/communicator.hpp>
+#include <muster/world.hpp>
+
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include <muster/communicator.hpp>
-#include <muster/world.hpp>
-
 namespace muster {
 
-/// Where the ranks of a job meet before they have a communicator: rank 0's store, opened once a process.
-/// Copies share it.
+/// Where the ranks of a job meet before they have a communicator: rank 0's store, opened once a
+/// process. Copies share it.
 class Rendezvous {
  public:
   Rendezvous() = default;  ///< Of a world of one: none is needed.
-  /// Rank 0 serves on MUSTER_MASTER_FD if the launcher handed it one, else on world.master_addr:master_port;
-  /// the others wait for it, at most world.timeout. Throws CommunicationError.
+  /// Rank 0 serves on MUSTER_MASTER_FD if the launcher handed it one, else on
+  /// world.master_addr:master_port; the others wait for it, at most world.timeout. Throws
+  /// CommunicationError.
   static Rendezvous open(const World& world);
 
   struct State;  ///< Holds a c10d::Store; known to communicators only.
@@ -32,16 +33,19 @@ struct Endpoint {
   int size = 1;
   at::Device device = at::kCPU;
   std::chrono::milliseconds timeout{1'800'000};
-  bool one_host = true;          ///< All ranks share a host: loopback will do.
-  std::string group = "world";   ///< Distinct for each group, also for one that replaces a failed one.
+  bool one_host = true;  ///< All ranks share a host: loopback will do.
+  std::string group =
+      "world";  ///< Distinct for each group, also for one that replaces a failed one.
   Rendezvous rendezvous;
 };
 
 /// A row of the table of communicators. A backend is this and a Communicator: one file.
 struct CommunicatorKind {
   std::string_view name;
-  int priority;  ///< auto takes the highest that is available.
-  /// Why it cannot serve this endpoint; empty if it can. Cheap; connects to nothing.
+  int priority;     ///< auto takes the highest that is available.
+  bool moves_data;  ///< False: it invents results (fake), and auto never takes it.
+  /// Why it cannot serve this endpoint, as "serves one rank, ..."; empty if it can. Connects to
+  /// nothing.
   std::string (*unavailable)(const Endpoint& endpoint);
   std::unique_ptr<Communicator> (*connect)(const Endpoint& endpoint);
 };
@@ -56,8 +60,8 @@ struct Connection {
 };
 
 /// Collective over the endpoint's ranks. `name` is a kind's name or "auto".
-/// Throws ConfigError naming the kinds if there is none of that name, UnsupportedError if it cannot serve here,
-/// CommunicationError if a peer does not come.
+/// Throws ConfigError naming the kinds if there is none of that name, UnsupportedError if it cannot
+/// serve here, CommunicationError if a peer does not come.
 Connection connect(std::string_view name, const Endpoint& endpoint);
 
 }  // namespace muster

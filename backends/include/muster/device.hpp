@@ -31,10 +31,12 @@ class DeviceKind {
   virtual std::string description(int index) const = 0;
   virtual std::uint64_t memory_bytes(int index) const = 0;
   virtual bool supports(at::ScalarType dtype) const = 0;
-  virtual at::Tensor pinned(at::Tensor tensor) const = 0;  ///< A copy in page-locked memory; CPU: itself.
-  virtual at::Tensor rng_state(int index) const = 0;       ///< [bytes] uint8.
+  virtual at::Tensor pinned(
+      at::Tensor tensor) const = 0;  ///< A copy in page-locked memory; CPU: itself.
+  virtual at::Tensor rng_state(int index) const = 0;  ///< [bytes] uint8.
   virtual void set_rng_state(int index, const at::Tensor& state) const = 0;
-  virtual void synchronise(int index) const = 0;           ///< Until all work given to it is done. CPU: nothing.
+  virtual void synchronise(
+      int index) const = 0;  ///< Until all work given to it is done. CPU: nothing.
   virtual const Kernels& kernels() const noexcept = 0;
 };
 

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <muster/communicator.hpp>
+
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <muster/communicator.hpp>
 
 namespace muster {
 
@@ -19,8 +19,8 @@ struct MeshDimension {
 /// What depends on data parallelism asks group("data"), never the world.
 class Mesh {
  public:
-  /// Collective if there is more than one dimension of size > 1. Throws ConfigError if the sizes do not
-  /// multiply to the world's size or a name stands twice.
+  /// Collective if there is more than one dimension of size > 1. Throws ConfigError if the sizes do
+  /// not multiply to the world's size or a name stands twice.
   Mesh(std::shared_ptr<Communicator> world, std::vector<MeshDimension> dimensions);
 
   /// One dimension "data" over all ranks.

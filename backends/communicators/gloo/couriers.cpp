@@ -1,0 +1,64 @@
+#include "communicators/gloo/couriers.hpp"
+
+#include <csignal>
+#include <utility>
+
+namespace muster::gloo {
+
+std::thread quiet_thread(std::function<void()> body) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(body));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+void Couriers::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  for (auto& thread : threads_) {
+    thread.join();
+  }
+  threads_.clear();
+}
+
+void Couriers::run(std::function<void()> task) {
+  const std::lock_guard lock(mutex_);
+  tasks_.push_back(std::move(task));
+  if (idle_ < tasks_.size()) {
+    threads_.push_back(quiet_thread([this] { work(); }));
+  }
+  wake_.notify_one();
+}
+
+std::size_t Couriers::busy() const {
+  const std::lock_guard lock(mutex_);
+  return running_ + tasks_.size();
+}
+
+void Couriers::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    wake_.wait(lock, [&] { return stop_ || !tasks_.empty(); });
+    --idle_;
+    if (tasks_.empty()) {
+      return;
+    }
+    auto task = std::move(tasks_.front());
+    tasks_.pop_front();
+    ++running_;
+    lock.unlock();
+    task();
+    task = nullptr;
+    lock.lock();
+    --running_;
+  }
+}
+
+}  // namespace muster::gloo

@@ -1,0 +1,310 @@
+#include "communicators/gloo/group.hpp"
+
+#include <muster/error.hpp>
+
+#include "communicators/gloo/scene.hpp"
+#include "communicators/note.hpp"
+#include "communicators/text.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace muster::gloo {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+using Kind = Operation::Kind;
+
+/// What leave() waits, at most: for our own operations, and for peers to leave too.
+constexpr milliseconds drain_limit{1000};
+constexpr milliseconds parting_limit{500};
+
+std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
+
+template <class Condition>
+bool within(milliseconds limit, const Condition& condition) {
+  const auto end = Clock::now() + limit;
+  while (!condition()) {
+    if (Clock::now() >= end) {
+      return false;
+    }
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
+
+bool point_to_point(Kind kind) { return kind == Kind::send || kind == Kind::receive; }
+
+}  // namespace
+
+Group::Group(const Endpoint& endpoint)
+    : rank_(endpoint.rank),
+      size_(endpoint.size),
+      links_(endpoint),
+      letters_(links_, rank_, size_),
+      farewell_(links_, rank_, size_),
+      thread_(quiet_thread([this] { serve(); })) {}
+
+Group::~Group() { leave(); }
+
+std::shared_ptr<Pending> Group::start(Operation operation) {
+  auto pending = std::make_shared<Pending>(std::move(operation), shared_from_this());
+  if (const auto why = failure()) {
+    throw CommunicationError(title(pending->operation()) + " on " + rank_text(rank_) +
+                             ": the group has failed before: " + *why);
+  }
+  if (point_to_point(pending->operation().kind)) {
+    start_parcel(pending);
+    return pending;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty() && !running_) {
+      note(pending->operation(), CollectiveState::queued);
+    }
+    queue_.push_back(pending);
+  }
+  wake_.notify_one();
+  return pending;
+}
+
+void Group::serve() noexcept {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [&] { return stop_ || !queue_.empty(); });
+    if (queue_.empty()) {
+      return;
+    }
+    running_ = std::move(queue_.front());
+    queue_.pop_front();
+    const auto pending = running_;
+    if (!failure_) {
+      ++ordinal_;
+      lock.unlock();
+      execute(*pending);
+      lock.lock();
+    } else {
+      lock.unlock();
+      give_up(*pending);
+      lock.lock();
+    }
+    running_.reset();
+  }
+}
+
+void Group::execute(Pending& pending) noexcept {
+  const auto& operation = pending.operation();
+  note(operation, CollectiveState::running);
+  // Outlives the attempt, so that messages of a failed one go after the links were closed.
+  Traffic traffic(links_);
+  try {
+    collective(operation, traffic);
+    note(operation, CollectiveState::done);
+    pending.finish();
+    return;
+  } catch (const LinkLost& error) {
+    lost(error.peer());
+  } catch (const std::exception& error) {
+    fail(rank_text(rank_) + ": " + first_line(error.what()));
+  }
+  give_up(pending);
+}
+
+void Group::collective(const Operation& operation, Traffic& traffic) {
+  const Scene scene{rank_, size_, letters_, scratch_, traffic, ordinal_};
+  if (operation.kind == Kind::all_reduce || operation.kind == Kind::reduce_scatter) {
+    reduce(scene, operation);
+  } else {
+    move(scene, operation);
+  }
+}
+
+void Group::start_parcel(const std::shared_ptr<Pending>& pending) {
+  note(pending->operation(), CollectiveState::running);
+  std::shared_ptr<Parcel> parcel;
+  try {
+    parcel = std::make_shared<Parcel>(links_, pending->operation(), parcels_++);
+  } catch (const LinkLost& error) {
+    lost(error.peer());
+    give_up(*pending);
+    return;
+  }
+  couriers_.run([this, pending, parcel] { deliver(*pending, *parcel); });
+}
+
+void Group::deliver(Pending& pending, Parcel& parcel) noexcept {
+  try {
+    parcel.deliver(pending.operation());
+    note(pending.operation(), CollectiveState::done);
+    pending.finish();
+    return;
+  } catch (const LinkLost& error) {
+    lost(error.peer());
+  } catch (const std::exception& error) {
+    fail(rank_text(rank_) + ": " + first_line(error.what()));
+  }
+  give_up(pending);
+}
+
+/// After fail(): ends the operation with the group's reason.
+void Group::give_up(Pending& pending) noexcept {
+  const std::lock_guard closing(failing_);
+  note(pending.operation(), CollectiveState::failed);
+  pending.fail(title(pending.operation()) + " on " + rank_text(rank_) + " failed after " +
+               muster::to_text(pending.age()) + ": " + failure().value_or("the group has failed"));
+}
+
+void Group::fail(std::string_view why) noexcept {
+  const std::lock_guard closing(failing_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) {
+      return;
+    }
+    failure_ = std::string(why);
+  }
+  farewell_.say(Farewell::Word::failed, why);
+  links_.close();
+}
+
+void Group::lost(int peer) noexcept {
+  // The peer may have closed because of another, whose word is on its way.
+  within(milliseconds(20), [&] {
+    return failure() || bad_news() || farewell_.news(peer).word != Farewell::Word::none;
+  });
+  if (!failure()) {
+    fail(bad_news().value_or(loss(peer)));
+  }
+}
+
+/// Why a peer failed, if one told.
+std::optional<std::string> Group::bad_news() {
+  for (int peer = 0; peer < size_; ++peer) {
+    if (peer != rank_) {
+      const auto news = farewell_.news(peer);
+      if (news.word == Farewell::Word::failed) {
+        return news.text;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::string Group::loss(int peer) {
+  const auto news = farewell_.news(peer);
+  const auto newest = letters_.newest(peer);
+  const auto last = newest.sequence == 0 ? std::string("it had started no collective")
+                                         : "its last collective here was " + to_text(newest);
+  if (news.word == Farewell::Word::leaving) {
+    return rank_text(peer) + " has left the group, its communicator was destroyed; " + last;
+  }
+  return rank_text(peer) +
+         " is gone: it closed its connection without a word, so its process has ended or was "
+         "killed; " +
+         last;
+}
+
+void Group::probe() noexcept {
+  if (failure()) {
+    return;
+  }
+  if (const auto why = bad_news()) {
+    fail(*why);
+    return;
+  }
+  for (int peer = 0; peer < size_; ++peer) {
+    if (peer != rank_ && farewell_.news(peer).lost) {
+      lost(peer);
+      return;
+    }
+  }
+}
+
+void Group::late(const Pending& pending, milliseconds deadline) noexcept {
+  if (!failure()) {
+    fail(rank_text(rank_) + " gave up " + title(pending.operation()) + " after " +
+         muster::to_text(deadline) + ": " + progress(pending));
+  }
+}
+
+/// Where an operation that takes too long is, and who is missing.
+std::string Group::progress(const Pending& pending) const {
+  const auto& operation = pending.operation();
+  if (point_to_point(operation.kind)) {
+    return rank_text(operation.peer) +
+           (operation.kind == Kind::send ? " did not receive it" : " did not send it");
+  }
+  std::string text;
+  std::uint64_t ordinal = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    ordinal = ordinal_;
+    if (running_ && running_.get() != &pending) {
+      text = "it is queued behind " + title(running_->operation()) + "; ";
+    }
+  }
+  std::vector<int> arrived;
+  std::vector<int> missing;
+  for (int peer = 0; peer < size_; ++peer) {
+    if (peer != rank_) {
+      (letters_.arrived(peer, ordinal) ? arrived : missing).push_back(peer);
+    }
+  }
+  if (missing.empty()) {
+    return text + "all ranks have started it, the data did not come through";
+  }
+  text += "also started by " + ranks_text(arrived) + ", not started by " + ranks_text(missing);
+  for (const int peer : missing) {
+    const auto newest = letters_.newest(peer);
+    text += "; the last collective of " + rank_text(peer) + " here was " +
+            (newest.sequence == 0 ? std::string("none") : to_text(newest));
+  }
+  return text;
+}
+
+std::optional<std::string> Group::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+bool Group::idle() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.empty() && !running_ && couriers_.busy() == 0;
+}
+
+void Group::leave() noexcept {
+  if (!thread_.joinable()) {
+    return;
+  }
+  if (!within(drain_limit, [&] { return failure() || idle(); })) {
+    fail(rank_text(rank_) + " destroyed its communicator while operations were under way");
+  }
+  if (!failure()) {
+    farewell_.say(Farewell::Word::leaving, "");
+    // Closing now could cut off what peers have not read yet.
+    within(parting_limit, [&] {
+      for (int peer = 0; peer < size_; ++peer) {
+        if (peer != rank_ && farewell_.news(peer).silent()) {
+          return false;
+        }
+      }
+      return true;
+    });
+  }
+  {
+    const std::lock_guard closing(failing_);
+    links_.close();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+  couriers_.stop();
+}
+
+}  // namespace muster::gloo

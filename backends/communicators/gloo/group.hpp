@@ -1,0 +1,78 @@
+#pragma once
+
+#include "communicators/gloo/couriers.hpp"
+#include "communicators/gloo/farewell.hpp"
+#include "communicators/gloo/letters.hpp"
+#include "communicators/gloo/links.hpp"
+#include "communicators/gloo/memory.hpp"
+#include "communicators/gloo/parcel.hpp"
+#include "communicators/pending.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace muster::gloo {
+
+/// One rank's end of a group over Gloo: a thread that executes its collectives one after the other,
+/// and couriers for sends and receives. Threads that move data have no deadline; those that wait
+/// for them have, and fail the group, which closes all connections, which wakes the former.
+class Group final : public Watcher, public std::enable_shared_from_this<Group> {
+ public:
+  explicit Group(const Endpoint& endpoint);
+  ~Group() override;
+
+  /// Throws CommunicationError once the group has failed. One call at a time.
+  std::shared_ptr<Pending> start(Operation operation);
+
+  /// Ends the group for `why`, and tells the peers. The first reason counts. Any thread.
+  void fail(std::string_view why) noexcept;
+
+  /// Waits a short while for what is under way, says goodbye, closes and ends all threads.
+  void leave() noexcept;
+
+  void probe() noexcept override;
+  void late(const Pending& pending, std::chrono::milliseconds deadline) noexcept override;
+
+ private:
+  void serve() noexcept;
+  void execute(Pending& pending) noexcept;
+  void collective(const Operation& operation, Traffic& traffic);
+  void start_parcel(const std::shared_ptr<Pending>& pending);
+  void deliver(Pending& pending, Parcel& parcel) noexcept;
+  void lost(int peer) noexcept;
+  std::optional<std::string> bad_news();
+  std::string loss(int peer);
+  void give_up(Pending& pending) noexcept;
+  bool idle() const;
+  std::optional<std::string> failure() const;
+  std::string progress(const Pending& pending) const;
+
+  int rank_;
+  int size_;
+  Links links_;  // Before all that holds tickets, which must go first.
+  Letters letters_;
+  Farewell farewell_;
+  Memory scratch_;
+  std::uint32_t parcels_ = 0;
+
+  std::mutex failing_;  ///< Held while the group is being failed.
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::shared_ptr<Pending>> queue_;
+  std::shared_ptr<Pending> running_;
+  std::uint64_t ordinal_ = 0;  ///< Of the newest collective that was begun.
+  std::optional<std::string> failure_;
+  bool stop_ = false;
+
+  Couriers couriers_;
+  std::thread thread_;
+};
+
+}  // namespace muster::gloo

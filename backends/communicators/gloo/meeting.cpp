@@ -1,0 +1,61 @@
+#include "communicators/gloo/scene.hpp"
+#include "communicators/text.hpp"
+
+#include <map>
+#include <string>
+
+namespace muster::gloo {
+namespace {
+
+[[noreturn]] void disagree(const Scene& scene, const Header& mine) {
+  std::map<std::string, std::vector<int>> requests;
+  for (int rank = 0; rank < scene.size; ++rank) {
+    const auto& header = rank == scene.rank ? mine : scene.letters.incoming(rank);
+    requests[to_text(header)].push_back(rank);
+  }
+  std::string text = "the ranks started different operations:";
+  for (const auto& [request, ranks] : requests) {
+    text += (text.back() == ':' ? " " : "; ") + ranks_text(ranks) + ": " + request;
+  }
+  throw Disagreement(text + ". All ranks of a group must start the same ones in the same order");
+}
+
+}  // namespace
+
+std::vector<Slice> slices(std::int64_t numel, const std::vector<std::int64_t>& counts, int size) {
+  std::vector<Slice> result(static_cast<std::size_t>(size));
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const auto count = counts.empty() ? numel / size : counts[i];
+    result[i] = {begin, count};
+    begin += count;
+  }
+  return result;
+}
+
+void announce(const Scene& scene, const Operation& operation) {
+  auto header = describe(operation);
+  header.ordinal = scene.ordinal;
+  for (int peer = 0; peer < scene.size; ++peer) {
+    auto& outgoing = scene.letters.outgoing(peer);
+    header.for_you = outgoing.for_you;
+    header.inline_bytes = outgoing.inline_bytes;
+    outgoing = header;
+  }
+  scene.letters.post();
+}
+
+void meet(const Scene& scene, const Operation& operation,
+          const std::vector<std::int64_t>& expected) {
+  scene.letters.await();
+  auto mine = describe(operation);
+  mine.ordinal = scene.ordinal;
+  for (int peer = 0; peer < scene.size; ++peer) {
+    const auto index = static_cast<std::size_t>(peer);
+    if (peer != scene.rank && !agree(mine, scene.letters.incoming(peer), expected[index])) {
+      disagree(scene, mine);
+    }
+  }
+}
+
+}  // namespace muster::gloo

@@ -1,0 +1,66 @@
+#include "communicators/gloo/parcel.hpp"
+
+#include "communicators/gloo/scene.hpp"
+#include "communicators/gloo/tags.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace muster::gloo {
+namespace {
+
+constexpr std::size_t letter_bytes = sizeof(Header) + Letters::capacity;
+
+Header& header(const Memory& letter) { return *reinterpret_cast<Header*>(letter.data()); }
+
+}  // namespace
+
+Parcel::Parcel(Links& links, const Operation& operation, std::uint32_t number)
+    : letter_(letter_bytes), traffic_(links) {
+  if (operation.kind == Operation::Kind::send) {
+    post_send(operation, number);
+  } else {
+    ticket_ = traffic_.receive_one(operation.peer, operation.tag, letter_.data(), letter_bytes);
+  }
+}
+
+void Parcel::post_send(const Operation& operation, std::uint32_t number) {
+  const auto bytes = operation.input.nbytes();
+  const auto* const data = static_cast<const char*>(operation.input.const_data_ptr());
+  auto& own = header(letter_);
+  own = describe(operation);
+  own.bulk_tag = tag::bulk + static_cast<int>(number % tag::bulk_count);
+  own.inline_bytes = bytes <= Letters::capacity ? bytes : 0;
+  std::copy_n(data, own.inline_bytes, letter_.data() + sizeof(Header));
+  traffic_.send(operation.peer, operation.tag, letter_.data(), sizeof(Header) + own.inline_bytes);
+  if (own.inline_bytes < bytes) {
+    traffic_.send(operation.peer, own.bulk_tag, data, bytes);
+  }
+}
+
+void Parcel::deliver(const Operation& operation) {
+  if (ticket_) {
+    traffic_.await(ticket_);
+    take(operation);
+  }
+  traffic_.settle();
+}
+
+void Parcel::take(const Operation& operation) {
+  const auto& theirs = header(letter_);
+  const auto mine = describe(operation);
+  if (theirs.input_numel != mine.input_numel || theirs.input_dtype != mine.input_dtype) {
+    throw Disagreement(to_text(mine) + " was posted for a message from rank " +
+                       std::to_string(operation.peer) + " with tag " +
+                       std::to_string(operation.tag) + ", which is " + to_text(theirs));
+  }
+  auto* const data = static_cast<char*>(operation.output.data_ptr());
+  const auto bytes = operation.output.nbytes();
+  if (bytes <= Letters::capacity) {
+    std::copy_n(letter_.data() + sizeof(Header), bytes, data);
+  } else {
+    traffic_.receive(operation.peer, theirs.bulk_tag, data, bytes);
+  }
+}
+
+}  // namespace muster::gloo

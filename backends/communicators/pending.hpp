@@ -1,0 +1,57 @@
+#pragma once
+
+#include <muster/communicator.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace muster {
+
+class Pending;
+
+/// Whom a waiting thread asks, since it is the one with the time: threads that move data block in
+/// the transport.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  /// Called every few milliseconds of a wait. Notices lost peers, and fails the group then.
+  virtual void probe() noexcept = 0;
+  /// `deadline` has passed. Fails the group, so that `pending` ends soon.
+  virtual void late(const Pending& pending, std::chrono::milliseconds deadline) noexcept = 0;
+};
+
+/// An operation that another thread executes.
+class Pending final : public PendingOperation {
+ public:
+  Pending(Operation operation, std::shared_ptr<Watcher> watcher);
+
+  void wait(std::chrono::milliseconds deadline) override;
+  bool done() const noexcept override;
+
+  /// For the executing thread, which alone touches the tensors, until finish() or fail().
+  Operation& operation() noexcept { return operation_; }
+  /// For any thread: kind, sequence, label and the like, which do not change.
+  const Operation& operation() const noexcept { return operation_; }
+  std::chrono::milliseconds age() const;
+
+  // The first of these counts. They let go of the tensors.
+  void finish() noexcept;
+  void fail(std::string why) noexcept;
+
+ private:
+  void end(std::optional<std::string> error) noexcept;
+
+  Operation operation_;
+  std::shared_ptr<Watcher> watcher_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;
+  bool done_ = false;
+  std::optional<std::string> error_;
+};
+
+}  // namespace muster

@@ -1,0 +1,73 @@
+#include <muster/error.hpp>
+
+#include "communicators/kinds.hpp"
+
+#include <array>
+#include <string>
+
+namespace muster {
+namespace {
+
+std::string names() {
+  std::string text;
+  for (const auto* kind : communicator_kinds()) {
+    text += (text.empty() ? "" : ", ") + std::string(kind->name);
+  }
+  return text;
+}
+
+const CommunicatorKind& find(std::string_view name) {
+  for (const auto* kind : communicator_kinds()) {
+    if (kind->name == name) {
+      return *kind;
+    }
+  }
+  throw ConfigError("no communicator '" + std::string(name) + "'; this build has: auto, " +
+                    names());
+}
+
+Connection connect_first(const Endpoint& endpoint) {
+  std::string passed_over;
+  for (const auto* kind : communicator_kinds()) {
+    if (!kind->moves_data) {
+      continue;
+    }
+    const auto why_not = kind->unavailable(endpoint);
+    if (why_not.empty()) {
+      const auto why = "serves " + std::to_string(endpoint.size) +
+                       (endpoint.size == 1 ? " rank" : " ranks") + " on " + endpoint.device.str() +
+                       (endpoint.size == 1  ? ""
+                        : endpoint.one_host ? ", one host"
+                                            : ", several hosts");
+      return {kind->connect(endpoint), std::string(kind->name) + " " + why + passed_over};
+    }
+    passed_over += "; not " + std::string(kind->name) + ": " + why_not;
+  }
+  throw UnsupportedError("no communicator for " + std::to_string(endpoint.size) + " ranks on " +
+                         endpoint.device.str() + passed_over);
+}
+
+}  // namespace
+
+std::span<const CommunicatorKind* const> communicator_kinds() noexcept {
+  static constexpr std::array kinds{&self_communicator, &gloo_communicator, &fake_communicator};
+  return kinds;
+}
+
+Connection connect(std::string_view name, const Endpoint& endpoint) {
+  if (name == "auto") {
+    return connect_first(endpoint);
+  }
+  const auto& kind = find(name);
+  if (endpoint.size == 1 && kind.moves_data && &kind != &self_communicator) {
+    return {self_communicator.connect(endpoint),
+            "self, because a group of one has nobody to talk to over " + std::string(name)};
+  }
+  if (const auto why_not = kind.unavailable(endpoint); !why_not.empty()) {
+    throw UnsupportedError("communicator '" + std::string(name) + "' was asked for, but it " +
+                           why_not + "; this build has: auto, " + names());
+  }
+  return {kind.connect(endpoint), std::string(name) + ", because it was asked for"};
+}
+
+}  // namespace muster

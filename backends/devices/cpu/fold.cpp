@@ -1,0 +1,140 @@
+#include "devices/cpu/fold.hpp"
+
+#include <muster/error.hpp>
+
+#include "devices/cpu/element.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace muster::cpu {
+namespace {
+
+/// What is passed down to the loops.
+struct Task {
+  void* output;
+  std::span<const void* const> sources;
+  std::int64_t numel;
+  bool accumulate;
+};
+
+/// Stays in the first-level cache together with the same elements of a source.
+constexpr std::int64_t block = 1024;
+
+template <class Op, class Wide, class Out, class In>
+void run(const Task& task) {
+  alignas(64) Wide sums[block];
+  auto* const output = static_cast<Out*>(task.output);
+  for (std::int64_t begin = 0; begin < task.numel; begin += block) {
+    const auto count = std::min(block, task.numel - begin);
+    auto rest = task.sources;
+    if (task.accumulate) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        sums[i] = load<Wide>(output[begin + i]);
+      }
+    } else {
+      const auto* const first = static_cast<const In*>(rest.front()) + begin;
+      for (std::int64_t i = 0; i < count; ++i) {
+        sums[i] = load<Wide>(first[i]);
+      }
+      rest = rest.subspan(1);
+    }
+    for (const void* const source : rest) {
+      const auto* const values = static_cast<const In*>(source) + begin;
+      for (std::int64_t i = 0; i < count; ++i) {
+        sums[i] = Op::apply(sums[i], load<Wide>(values[i]));
+      }
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      output[begin + i] = store<Out>(sums[i]);
+    }
+  }
+}
+
+template <class Wide, class Out, class In>
+void by_op(ReduceOp op, const Task& task) {
+  switch (op) {
+    case ReduceOp::sum:
+      return run<Sum, Wide, Out, In>(task);
+    case ReduceOp::product:
+      return run<Product, Wide, Out, In>(task);
+    case ReduceOp::min:
+      return run<Min, Wide, Out, In>(task);
+    case ReduceOp::max:
+      return run<Max, Wide, Out, In>(task);
+  }
+}
+
+[[noreturn]] void refuse(const FoldKind& kind) {
+  throw UnsupportedError(std::string("no reduction of ") + c10::toString(kind.input) + " into " +
+                         c10::toString(kind.output) + " on the CPU");
+}
+
+template <class Wide, class Out>
+void by_floating_input(const FoldKind& kind, const Task& task) {
+  switch (kind.input) {  // NOLINT(clang-diagnostic-switch-enum)
+    case at::kFloat:
+      return by_op<Wide, Out, float>(kind.op, task);
+    case at::kBFloat16:
+      return by_op<Wide, Out, Bfloat16>(kind.op, task);
+    case at::kHalf:
+      return by_op<Wide, Out, Float16>(kind.op, task);
+    default:
+      refuse(kind);
+  }
+}
+
+void by_dtype(const FoldKind& kind, const Task& task) {
+  switch (kind.output) {  // NOLINT(clang-diagnostic-switch-enum)
+    case at::kFloat:
+      return by_floating_input<float, float>(kind, task);
+    case at::kDouble:
+      return kind.input == at::kDouble ? by_op<double, double, double>(kind.op, task)
+                                       : by_floating_input<double, double>(kind, task);
+    case at::kBFloat16:
+      return by_op<float, Bfloat16, Bfloat16>(kind.op, task);
+    case at::kHalf:
+      return by_op<float, Float16, Float16>(kind.op, task);
+    case at::kBool:
+      return by_op<bool, bool, bool>(kind.op, task);
+    case at::kByte:
+      return by_op<std::uint8_t, std::uint8_t, std::uint8_t>(kind.op, task);
+    case at::kChar:
+      return by_op<std::int8_t, std::int8_t, std::int8_t>(kind.op, task);
+    case at::kShort:
+      return by_op<std::int16_t, std::int16_t, std::int16_t>(kind.op, task);
+    case at::kInt:
+      return by_op<std::int32_t, std::int32_t, std::int32_t>(kind.op, task);
+    case at::kLong:
+      return by_op<std::int64_t, std::int64_t, std::int64_t>(kind.op, task);
+    case at::kUInt16:
+      return by_op<std::uint16_t, std::uint16_t, std::uint16_t>(kind.op, task);
+    case at::kUInt32:
+      return by_op<std::uint32_t, std::uint32_t, std::uint32_t>(kind.op, task);
+    case at::kUInt64:
+      return by_op<std::uint64_t, std::uint64_t, std::uint64_t>(kind.op, task);
+    default:
+      refuse(kind);
+  }
+}
+
+}  // namespace
+
+void fold(void* output, std::span<const void* const> sources, std::int64_t numel, FoldKind kind) {
+  if (sources.empty() || numel == 0) {
+    return;
+  }
+  // A complex sum is the sum of its two parts.
+  if (kind.op == ReduceOp::sum && kind.input == kind.output && c10::isComplexType(kind.input)) {
+    const auto part = c10::toRealValueType(kind.input);
+    return fold(output, sources, 2 * numel, {part, part, ReduceOp::sum, kind.accumulate});
+  }
+  const bool narrows =
+      kind.output != kind.input && kind.output != at::kFloat && kind.output != at::kDouble;
+  if (narrows) {
+    refuse(kind);
+  }
+  by_dtype(kind, {output, sources, numel, kind.accumulate});
+}
+
+}  // namespace muster::cpu
