@@ -6,7 +6,8 @@
 #include <catch2/generators/catch_generators_range.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 
-using namespace muster::launcher;
+namespace muster::launcher {
+
 using Catch::Matchers::Message;
 using muster::CommandFlag;
 using muster::ConfigError;
@@ -147,3 +148,5 @@ TEST_CASE("A command without settings or a program knows its own flags only") {
   CHECK_THROWS_MATCHES(parse_words(Words{"x"}, grammar), ConfigError,
                        Message("muster env: 'x' is not expected here"));
 }
+
+}  // namespace muster::launcher

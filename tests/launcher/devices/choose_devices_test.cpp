@@ -5,7 +5,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 
-using namespace muster::launcher;
+namespace muster::launcher {
+
 using Catch::Matchers::Message;
 using muster::ConfigError;
 using muster::Environment;
@@ -154,3 +155,5 @@ TEST_CASE("Ranks: as asked, one a device, or one on the CPU") {
     CHECK(choose_ranks(settings, two).ranks == 3);
   }
 }
+
+}  // namespace muster::launcher

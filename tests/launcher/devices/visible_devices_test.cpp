@@ -5,7 +5,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 
-using namespace muster::launcher;
+namespace muster::launcher {
+
 using Catch::Matchers::Message;
 using muster::ConfigError;
 
@@ -94,3 +95,5 @@ TEST_CASE("A UUID cannot be judged while the driver has not read them all") {
   found.usable[0].uuid.clear();
   CHECK(names(visible_devices("GPU-ffff", found, false)) == "GPU-ffff ");
 }
+
+}  // namespace muster::launcher

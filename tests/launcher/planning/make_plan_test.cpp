@@ -7,7 +7,8 @@
 
 #include <algorithm>
 
-using namespace muster::launcher;
+namespace muster::launcher {
+
 using Catch::Matchers::Message;
 using muster::ConfigError;
 using muster::Environment;
@@ -239,3 +240,5 @@ TEST_CASE("Settings that a person gave reach the ranks, in Accelerate's words to
   CHECK_FALSE(plain.ranks[0].set.contains("ACCELERATE_GRADIENT_ACCUMULATION_STEPS"));
   CHECK_FALSE(plain.ranks[0].set.contains("MUSTER_TRAIN_SEED"));
 }
+
+}  // namespace muster::launcher

@@ -4,7 +4,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using namespace muster::launcher;
+namespace muster::launcher {
+
 using muster::Environment;
 
 namespace {
@@ -64,3 +65,5 @@ TEST_CASE("Words are quoted so that a shell takes them back") {
   const auto text = text_of({{"-n", "1", ""}, {"--env", "A=a b", ""}, {"--env", "B=", ""}}, {}, {});
   CHECK(text.find("  A='a b'  B=''  ") != text.npos);
 }
+
+}  // namespace muster::launcher

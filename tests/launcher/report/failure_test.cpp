@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
-using namespace muster::launcher;
+namespace muster::launcher {
 
 namespace {
 
@@ -116,3 +116,5 @@ TEST_CASE("Colour only where the screen shows it") {
   const auto text = failure_text(failed(end_of(0, 7), {}), plan_of(1), colourful, true);
   CHECK(text.starts_with("\x1b[1;31mmuster:\x1b[0m \x1b[1mrank 0 failed: exit 7\x1b[0m on node-a"));
 }
+
+}  // namespace muster::launcher

@@ -10,7 +10,8 @@
 #include <csignal>
 #include <fstream>
 
-using namespace muster::launcher;
+namespace muster::launcher {
+
 using muster::test::TemporaryFolder;
 
 TEST_CASE("The report has the outcome, the first failure and every rank") {
@@ -86,3 +87,5 @@ TEST_CASE("An error file of torch's tells its message; anything else tells nothi
   CHECK(message_of("").empty());
   CHECK(read_error_file(folder.path() + "/absent").empty());
 }
+
+}  // namespace muster::launcher

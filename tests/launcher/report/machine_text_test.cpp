@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
-using namespace muster::launcher;
+namespace muster::launcher {
 
 namespace {
 
@@ -73,3 +73,5 @@ TEST_CASE("The same as JSON") {
   CHECK(json["scheduler"].is_null());
   CHECK(json["launch"]["threads"] == 2);
 }
+
+}  // namespace muster::launcher
