@@ -17,15 +17,15 @@ static_assert(std::is_trivially_destructible_v<ControlSlot>);
 constexpr auto relaxed = std::memory_order_relaxed;
 
 /// Byte by byte through atomics, as the other side may read meanwhile.
-template <std::size_t Size>
-void put(char (&field)[Size], std::string_view text) noexcept {
-  const std::size_t length = std::min(text.size(), Size - 1);
+template <std::size_t size>
+void put(char (&field)[size], std::string_view text) noexcept {
+  const std::size_t length = std::min(text.size(), size - 1);
   for (std::size_t i = 0; i < length; ++i) std::atomic_ref<char>(field[i]).store(text[i], relaxed);
   std::atomic_ref<char>(field[length]).store('\0', relaxed);
 }
 
-template <std::size_t Size>
-std::string get(const char (&field)[Size]) {
+template <std::size_t size>
+std::string get(const char (&field)[size]) {
   std::string text;
   for (const char& letter : field) {
     // atomic_ref takes no const object before C++26; this one is only read.

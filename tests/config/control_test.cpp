@@ -164,6 +164,28 @@ TEST_CASE("a rank's reports reach the launcher") {
   CHECK(read_slot(channel.slot(0))->operation.empty());
 }
 
+TEST_CASE("a signal's handler reports the death as the others do, and once") {
+  const Channel channel;
+  CHECK(channel.in_rank([] {
+    Control::instance().death_by_signal("SIGSEGV");
+    Control::instance().death("exception", "later");
+    Control::instance().death_by_signal("SIGABRT");
+    return true;
+  }) == 0);
+  const auto messages = channel.received();
+  REQUIRE(messages.size() == 1);
+  CHECK(messages[0].monotonic_ns > 0);
+  CHECK(messages[0] ==
+        ControlMessage{Kind::death, 0, messages[0].monotonic_ns, "signal", "SIGSEGV"});
+  CHECK(channel.in_rank([] {  // Longer than any signal's name: cut, not overrun.
+    Control::instance().death_by_signal(std::string(500, 'x'));
+    return true;
+  }) == 0);
+  const auto cut = channel.received();
+  REQUIRE(cut.size() == 1);
+  CHECK(std::string(500, 'x').starts_with(cut[0].text));
+}
+
 TEST_CASE("the slot's own variable comes before LOCAL_RANK, and a slot outside is none") {
   const Channel channel;
   CHECK(channel.in_rank([] {
