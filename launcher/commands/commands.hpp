@@ -35,8 +35,9 @@ std::span<const CommandFlag> launch_flags();
 std::span<const CommandFlag> config_show_flags();
 std::span<const CommandFlag> env_flags();
 
-/// The help of one command, or of all with an empty name. `width` is that of the screen.
-std::string help_of(std::string_view command, int width);
+/// The help of the command of that name, or of all with an empty one; empty if there is none such.
+/// `width` is that of the screen.
+std::string help_of(std::string_view name, int width);
 
 /// Finds the command that the words name, and runs it; prints what it throws. The exit code.
 int run(Words words, const Environment& environment);

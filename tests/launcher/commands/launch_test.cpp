@@ -195,6 +195,14 @@ TEST_CASE("A dry run starts nothing") {
   CHECK_FALSE(std::ifstream(folder.path() + "/started").good());
 }
 
+TEST_CASE("A dry run tells that it took a file, too") {
+  const TemporaryFolder folder;
+  folder.write("muster.toml", "[launch]\nnum_processes = 2\n");
+  const auto end = run_muster(launch({"--dry-run", "--", "true"}), folder);
+  CHECK(end.err == "muster: settings from ./muster.toml\n");
+  CHECK(end.out.starts_with("job       2 ranks on 1 host\n"));
+}
+
 TEST_CASE("The report says how the job ended, whichever way") {
   const TemporaryFolder folder;
   SECTION("well") {
@@ -281,4 +289,15 @@ TEST_CASE("--verbose tells the plan and which flags had no effect") {
   CHECK(end.out.empty());
   CHECK(end.err.find("muster: --standalone has no effect: ") != std::string::npos);
   CHECK(end.err.find("program   true\n") != std::string::npos);
+}
+
+TEST_CASE("A report keeps secrets of the command line to itself") {
+  const TemporaryFolder folder;
+  run_muster(launch({"-n", "1", "--env", "API_KEY=one", "--env=MY_TOKEN=two", "--env", "A=three",
+                     "--report", "report.json", "--", "true"}),
+             folder);
+  const auto text = file_text(folder.path() + "/report.json");
+  CHECK(text.find("API_KEY=(hidden)") != std::string::npos);
+  CHECK(text.find("--env=MY_TOKEN=(hidden)") != std::string::npos);
+  CHECK(text.find("A=three") != std::string::npos);
 }
