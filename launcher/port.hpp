@@ -1,14 +1,14 @@
 #pragma once
 
+#include "unique_fd.hpp"
+
 #include <cstdint>
 #include <string>
 
-#include "unique_fd.hpp"
-
 namespace muster::launcher {
 
-/// A TCP port that is bound but not listened on: nobody else can take it while `socket` lives, yet a
-/// store of rank 0, ours or a foreign program's, can still bind and listen there (SO_REUSEADDR).
+/// A TCP port that is bound but not listened on: nobody else can take it while `socket` lives, yet
+/// a store of rank 0, ours or a foreign program's, can still bind and listen there (SO_REUSEADDR).
 struct ReservedPort {
   UniqueFd socket;
   std::string address;
@@ -16,7 +16,8 @@ struct ReservedPort {
 };
 
 /// Binds `port` (0: the kernel chooses a free one) on the literal IPv4 or IPv6 `address`.
-/// Throws ConfigError, naming the port and how to get a free one, if it is taken or cannot be bound.
+/// Throws ConfigError, naming the port and how to get a free one, if it is taken or cannot be
+/// bound.
 ReservedPort reserve_port(const std::string& address, std::uint16_t port);
 
 }  // namespace muster::launcher

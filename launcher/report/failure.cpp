@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <vector>
 
@@ -111,6 +112,7 @@ std::string failure_text(const Outcome& outcome, const Plan& plan, const Screen&
     case OutcomeKind::ok:
       return "";
     case OutcomeKind::interrupted:
+      if (outcome.signal == SIGPIPE) return "";  // The reader of our output has had enough.
       return interruption(outcome, screen);
     case OutcomeKind::rank_failed:
       if (outcome.first) return failed_rank(outcome, plan, screen, brief);

@@ -43,21 +43,29 @@ bool contains_any(std::string_view text, std::span<const std::string_view> words
   });
 }
 
+/// From when on its lines count. The end of a large process may be announced long after it began to
+/// die, but whoever was dying already when we stopped the others had spoken before that.
+std::int64_t last_second(const Evidence& rank, std::int64_t stopped_ns) {
+  return std::min(rank.end_ns, stopped_ns) - second_ns;
+}
+
 /// When this rank failed, as far as one can tell.
-std::int64_t failure_ns(const Evidence& rank) {
+std::int64_t failure_ns(const Evidence& rank, std::int64_t stopped_ns) {
   if (rank.death_record_ns) return *rank.death_record_ns;
+  const std::int64_t from = last_second(rank, stopped_ns);
   for (const Tail::Line& line : rank.stderr_lines)
-    if (line.monotonic_ns >= rank.end_ns - second_ns && line.monotonic_ns <= rank.end_ns &&
+    if (line.monotonic_ns >= from && line.monotonic_ns <= rank.end_ns &&
         looks_like_error(line.text))
       return line.monotonic_ns;
   return rank.end_ns;
 }
 
-bool speaks_of_lost_peer(const Evidence& rank) {
+bool speaks_of_lost_peer(const Evidence& rank, std::int64_t stopped_ns) {
   if (rank.death_record_ns)
     return rank.reason == "communication" || looks_like_lost_peer(rank.text);
-  return std::ranges::any_of(rank.stderr_lines, [&rank](const Tail::Line& line) {
-    return line.monotonic_ns >= rank.end_ns - second_ns && looks_like_lost_peer(line.text);
+  const std::int64_t from = last_second(rank, stopped_ns);
+  return std::ranges::any_of(rank.stderr_lines, [from](const Tail::Line& line) {
+    return line.monotonic_ns >= from && looks_like_lost_peer(line.text);
   });
 }
 
@@ -73,7 +81,7 @@ int degree(const Evidence& rank, std::int64_t failure, std::int64_t stopped_ns) 
   if (rank.signal == SIGPIPE) return 1;
   // A crash is no answer to a lost peer; an exception that nobody caught may be.
   if (rank.signal != 0 && rank.signal != SIGABRT) return 0;
-  return speaks_of_lost_peer(rank) ? 1 : 0;
+  return speaks_of_lost_peer(rank, stopped_ns) ? 1 : 0;
 }
 
 }  // namespace
@@ -87,7 +95,7 @@ std::optional<std::size_t> first_failure(std::span<const Evidence> ranks, std::i
   std::tuple<int, std::int64_t> best;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i].exit_code == 0) continue;
-    const std::int64_t failure = failure_ns(ranks[i]);
+    const std::int64_t failure = failure_ns(ranks[i], stopped_ns);
     const std::tuple rank{degree(ranks[i], failure, stopped_ns), failure};
     if (!first || rank < best) {
       first = i;

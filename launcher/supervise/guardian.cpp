@@ -39,7 +39,7 @@ void keep_only(UniqueFd& socket, UniqueFd& records) {
   sigset_t all;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
-  set_process_title("rank-guardian of " + std::to_string(launcher));
+  set_process_title("rank-guardian", "of " + std::to_string(launcher));
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0) ::_exit(static_cast<int>(ExitCode::internal));
   UniqueFd records(pipe[0]), writer(pipe[1]);

@@ -25,14 +25,15 @@ std::size_t command_line_size() {
 
 }  // namespace
 
-void set_process_title(const std::string& name) {
+void set_process_title(const std::string& name, const std::string& more) {
   ::prctl(PR_SET_NAME, name.c_str());
+  const std::string line = name + " " + more;
   const std::size_t room = command_line_size();
   if (room < 2) return;
   // glibc keeps the address of argv[0], where the command line starts, under this name.
   char* start = program_invocation_name;
   std::memset(start, 0, room);
-  std::memcpy(start, name.data(), std::min(name.size(), room - 1));
+  std::memcpy(start, line.data(), std::min(line.size(), room - 1));
 }
 
 }  // namespace muster::launcher

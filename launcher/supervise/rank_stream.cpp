@@ -20,7 +20,7 @@ void RankStream::resume() {
   if (!ended() && !blocked()) watch_->resume();
 }
 
-void RankStream::read() {
+bool RankStream::read() {
   static char buffer[64 * 1024];  // One thread reads, one stream at a time.
   const ssize_t bytes = ::read(channel_.ours.get(), buffer, sizeof buffer);
   if (bytes > 0) {
@@ -28,6 +28,7 @@ void RankStream::read() {
   } else if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
     end();  // A pseudo-terminal whose other side is closed says EIO.
   }
+  return bytes > 0;
 }
 
 void RankStream::take(std::string_view bytes, std::int64_t now_ns) {
@@ -53,6 +54,9 @@ void RankStream::show(const Piece& piece) {
 
 void RankStream::show_partial(std::int64_t now_ns) {
   if (partial_due_ns_ == 0 || partial_due_ns_ > now_ns) return;
+  partial_due_ns_ = now_ns + partial_ns;
+  // The rest may have been written, and it is we who are late.
+  if (blocked() || read()) return;
   partial_due_ns_ = 0;
   lines_.flush([this](const Piece& piece) { show(piece); });
   release_console();

@@ -51,8 +51,8 @@ class RankStream {
   void pause() noexcept { watch_->pause(); }
   void resume();
 
-  /// Reads once. Bytes are in the outlet's buffer afterwards, not yet flushed.
-  void read();
+  /// Reads once: whether something came. It is in the outlet's buffer afterwards, not yet flushed.
+  bool read();
   /// Shows a part of a line whose time has come.
   void show_partial(std::int64_t now_ns);
   /// When show_partial() has something to do; 0: not now.

@@ -1,8 +1,8 @@
 #include "supervise.hpp"
 
 #include "supervise/descriptors.hpp"
+#include "supervise/executable.hpp"
 #include "supervise/init_process.hpp"
-#include "supervise/program.hpp"
 #include "supervise/supervisor.hpp"
 
 #include <cstdio>
@@ -15,7 +15,7 @@ std::vector<std::string> find_programs(const Plan& plan, StartFault& fault) {
   std::vector<std::string> programs;
   for (std::size_t i = 0; i < plan.ranks.size(); ++i) {
     const std::string& name = plan.ranks[i].argv.front();
-    const FoundProgram found = find_program(name, variable_of(plan.ranks[i], "PATH"));
+    const FoundExecutable found = find_executable(name, variable_of(plan.ranks[i], "PATH"));
     if (found.error != 0) {
       fault = describe_start_fault(name, found.path, StartStage::exec, found.error);
       break;

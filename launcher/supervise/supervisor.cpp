@@ -104,8 +104,10 @@ void Supervisor::on_guardian() {
     const ssize_t size = ::recv(guardian_.socket.get(), &event, sizeof event, MSG_DONTWAIT);
     if (size == sizeof event) {
       on_event(event);
-    } else if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
+    } else if (size < 0 && errno == EAGAIN) {
       return;
+    } else if (size < 0 && (errno == EINTR || errno == ECONNRESET)) {
+      continue;  // Reset: it ended before it read an order; what it had said before still comes.
     } else {
       on_guardian_lost();
     }

@@ -1,4 +1,4 @@
-#include "program.hpp"
+#include "executable.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -19,10 +19,10 @@ int error_of(const std::string& path) {
 
 }  // namespace
 
-FoundProgram find_program(const std::string& name, const std::string& search_path) {
+FoundExecutable find_executable(const std::string& name, const std::string& search_path) {
   if (name.empty()) return {name, ENOENT};
   if (name.find('/') != std::string::npos) return {name, error_of(name)};
-  FoundProgram best{name, ENOENT};
+  FoundExecutable best{name, ENOENT};
   std::string_view rest = search_path;
   while (true) {
     const auto colon = rest.find(':');

@@ -5,13 +5,13 @@
 namespace muster::launcher {
 
 /// Where a program is, or why it cannot be started (ENOENT, EACCES or EISDIR).
-struct FoundProgram {
+struct FoundExecutable {
   std::string path;
   int error = 0;
 };
 
 /// Looks for a program as a shell does: a name with a slash is a path, another one is searched in
 /// the folders of `search_path` (PATH's text).
-FoundProgram find_program(const std::string& name, const std::string& search_path);
+FoundExecutable find_executable(const std::string& name, const std::string& search_path);
 
 }  // namespace muster::launcher

@@ -1,0 +1,147 @@
+// What a rank finds when its program starts.
+
+#include "launcher/supervise/launch_run.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace muster::test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+
+json rank_of(const LaunchRun& run, int rank) {
+  return json::parse(file_text(run.path("rank_" + std::to_string(rank) + ".json")));
+}
+
+std::set<std::string> descriptors(const json& rank) {
+  std::set<std::string> numbers;
+  for (const auto& [number, target] : rank["fds"].items()) numbers.insert(number);
+  return numbers;
+}
+
+TEST_CASE("arguments reach the program byte for byte") {
+  const std::vector<std::string> words{"",
+                                       "two words",
+                                       "\"quoted\" 'too'",
+                                       "$HOME",
+                                       "a;b|c&",
+                                       "line\nx",
+                                       "grüße",
+                                       "--num-processes",
+                                       "-n",
+                                       "3",
+                                       "--",
+                                       "\\",
+                                       "*",
+                                       "--x=",
+                                       "\t"};
+  std::vector<std::string> arguments{"-n", "1", "--", probe_program()};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  LaunchRun run(arguments);
+  CHECK(run.wait().code == 0);
+  auto seen = rank_of(run, 0)["argv"].get<std::vector<std::string>>();
+  seen.erase(seen.begin());
+  CHECK(seen == words);
+}
+
+TEST_CASE("a rank has its standard descriptors and those that are documented") {
+  LaunchRun run({"-n", "2", "--", probe_program()});
+  CHECK(run.wait().code == 0);
+  const json first = rank_of(run, 0), second = rank_of(run, 1);
+  CHECK(descriptors(first) == std::set<std::string>{"0", "1", "2", "3", "4", "5"});
+  CHECK(descriptors(second) == std::set<std::string>{"0", "1", "2", "3", "4"});
+  CHECK(first["env"]["MUSTER_CONTROL_FD"] == "3");
+  CHECK(first["env"]["MUSTER_CONTROL_MEMORY_FD"] == "4");
+  CHECK(first["env"]["MUSTER_MASTER_FD"] == "5");
+  CHECK_FALSE(second["env"].contains("MUSTER_MASTER_FD"));
+  CHECK(second["env"]["MUSTER_CONTROL_SLOT"] == "1");
+  CHECK(second["fds"]["0"] == "/dev/null");
+}
+
+TEST_CASE("descriptors that the launcher inherited are not passed on") {
+  LaunchRun run({"-n", "1", "--", probe_program()},
+                {.wrapper = {"sh", "-c", "exec 7</dev/null 9>/dev/null; exec \"$@\"", "sh"}});
+  CHECK(run.wait().code == 0);
+  CHECK(descriptors(rank_of(run, 0)) == std::set<std::string>{"0", "1", "2", "3", "4", "5"});
+}
+
+TEST_CASE("a rank starts in a session of its own with a clean signal state") {
+  LaunchRun run({"-n", "2", "--", probe_program()});
+  CHECK(run.wait().code == 0);
+  for (int i = 0; i < 2; ++i) {
+    const json rank = rank_of(run, i);
+    CHECK(rank["session"] == rank["pid"]);
+    CHECK(std::stoull(rank["blocked"].get<std::string>(), nullptr, 16) == 0);
+    CHECK(std::stoull(rank["ignored"].get<std::string>(), nullptr, 16) == 0);
+    CHECK(rank["cwd"] == std::filesystem::current_path().string());
+  }
+}
+
+TEST_CASE("standard descriptors that are closed do no harm") {
+  for (const std::vector<int>& closed : std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 1, 2}}) {
+    LaunchRun run(
+        {"-n", "2", "--", probe_program(), "--print", "out\\n", "--print-error", "err\\n"},
+        {.closed = closed});
+    const LaunchEnd end = run.wait();
+    CHECK(end.code == 0);
+    const bool has_out = std::ranges::find(closed, 1) == closed.end();
+    const bool has_err = std::ranges::find(closed, 2) == closed.end();
+    CHECK((end.out.find("[1] out\n") != std::string::npos) == has_out);
+    CHECK((end.err.find("[0] err\n") != std::string::npos) == has_err);
+    CHECK(descriptors(rank_of(run, 1)) == std::set<std::string>{"0", "1", "2", "3", "4"});
+  }
+}
+
+TEST_CASE("many ranks start under a low limit of open files, and find it as it was") {
+  LaunchRun run({"-n", "40", "--", probe_program(), "--print", "hello\\n"}, {.open_files = 64});
+  const LaunchEnd end = run.wait();
+  CHECK(end.err.empty());
+  CHECK(end.code == 0);
+  CHECK(std::ranges::count(end.out, '\n') == 40);
+  CHECK(rank_of(run, 39)["files"] == 64);
+}
+
+TEST_CASE("a limit that cannot be raised is named") {
+  LaunchRun run({"-n", "40", "--", probe_program()},
+                {.wrapper = {"sh", "-c", "ulimit -n 64; exec \"$@\"", "sh"}});
+  const LaunchEnd end = run.wait();
+  CHECK(end.code == 125);
+  CHECK_THAT(end.err, ContainsSubstring("ulimit -n"));
+  CHECK(run.survivors().empty());
+}
+
+TEST_CASE("launches side by side do not disturb each other") {
+  std::vector<std::unique_ptr<LaunchRun>> runs;
+  for (int i = 0; i < 12; ++i)
+    runs.push_back(std::make_unique<LaunchRun>(
+        std::vector<std::string>{"-n", "2", "--", probe_program(), "--sleep", "0.5"}));
+  std::set<std::string> ports;
+  for (const auto& run : runs) {
+    CHECK(run->wait().code == 0);
+    ports.insert(rank_of(*run, 0)["env"]["MASTER_PORT"].get<std::string>());
+  }
+  CHECK(ports.size() == runs.size());
+}
+
+TEST_CASE("a launch inside a rank is a job of its own") {
+  LaunchRun run({"-n", "1", "--", muster_program(), "launch", "-n", "2", "--", probe_program()});
+  const LaunchEnd end = run.wait();
+  CHECK(end.code == 0);
+  const json first = rank_of(run, 0), second = rank_of(run, 1);
+  CHECK(descriptors(first) == std::set<std::string>{"0", "1", "2", "3", "4", "5"});
+  CHECK_FALSE(second["env"].contains("MUSTER_MASTER_FD"));
+  CHECK(second["env"]["WORLD_SIZE"] == "2");
+}
+
+}  // namespace
+}  // namespace muster::test
