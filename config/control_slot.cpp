@@ -14,14 +14,19 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::is_standard_layout_v<ControlSlot>);
 static_assert(std::is_trivially_destructible_v<ControlSlot>);
 
+// Who reads what was written after the version became odd also sees the odd version: a field is
+// released after it and acquired before the second look. Fences would say it once, but the thread
+// sanitizer does not know them.
 constexpr auto relaxed = std::memory_order_relaxed;
+constexpr auto acquire = std::memory_order_acquire;
+constexpr auto release = std::memory_order_release;
 
 /// Byte by byte through atomics, as the other side may read meanwhile.
 template <std::size_t size>
 void put(char (&field)[size], std::string_view text) noexcept {
   const std::size_t length = std::min(text.size(), size - 1);
-  for (std::size_t i = 0; i < length; ++i) std::atomic_ref<char>(field[i]).store(text[i], relaxed);
-  std::atomic_ref<char>(field[length]).store('\0', relaxed);
+  for (std::size_t i = 0; i < length; ++i) std::atomic_ref<char>(field[i]).store(text[i], release);
+  std::atomic_ref<char>(field[length]).store('\0', release);
 }
 
 template <std::size_t size>
@@ -29,7 +34,7 @@ std::string get(const char (&field)[size]) {
   std::string text;
   for (const char& letter : field) {
     // atomic_ref takes no const object before C++26; this one is only read.
-    const char value = std::atomic_ref<char>(const_cast<char&>(letter)).load(relaxed);
+    const char value = std::atomic_ref<char>(const_cast<char&>(letter)).load(acquire);
     if (value == '\0') break;
     text += value;
   }
@@ -46,26 +51,22 @@ CollectiveState state_of(std::uint32_t number) {
 void write_slot(ControlSlot& slot, const SlotUpdate& update) noexcept {
   const std::uint64_t version = slot.version.load(relaxed);
   slot.version.store(version + 1, relaxed);
-  // No write below may be seen before the odd version is.
-  std::atomic_thread_fence(std::memory_order_release);
-  slot.sequence.store(update.sequence, relaxed);
-  slot.bytes.store(update.bytes, relaxed);
-  slot.state.store(static_cast<std::uint32_t>(update.state), relaxed);
+  slot.sequence.store(update.sequence, release);
+  slot.bytes.store(update.bytes, release);
+  slot.state.store(static_cast<std::uint32_t>(update.state), release);
   put(slot.operation, update.operation);
   put(slot.label, update.label);
-  slot.version.store(version + 2, std::memory_order_release);
+  slot.version.store(version + 2, release);
 }
 
 std::optional<ControlNote> read_slot(const ControlSlot& slot) {
   constexpr int tries = 100;
   for (int i = 0; i < tries; ++i) {
-    const std::uint64_t before = slot.version.load(std::memory_order_acquire);
+    const std::uint64_t before = slot.version.load(acquire);
     if (before % 2 != 0) continue;
-    ControlNote note{slot.sequence.load(relaxed), slot.bytes.load(relaxed),
-                     slot.step.load(relaxed),     state_of(slot.state.load(relaxed)),
+    ControlNote note{slot.sequence.load(acquire), slot.bytes.load(acquire),
+                     slot.step.load(relaxed),     state_of(slot.state.load(acquire)),
                      get(slot.operation),         get(slot.label)};
-    // No read above may happen after the second look at the version.
-    std::atomic_thread_fence(std::memory_order_acquire);
     if (slot.version.load(relaxed) == before) return note;
   }
   return std::nullopt;
