@@ -1,13 +1,18 @@
 #include <muster/value.hpp>
 
 #include <charconv>
+#include <cmath>
 
 namespace muster {
 namespace {
 
 std::string number_text(double number) {
   char buffer[32];
-  const auto result = std::to_chars(buffer, buffer + sizeof buffer, number);
+  // The shortest text of a large whole number has an exponent, which nobody likes to read.
+  const bool plain = std::abs(number) < 1e15 && number == std::trunc(number);
+  const auto result =
+      plain ? std::to_chars(buffer, buffer + sizeof buffer, number, std::chars_format::fixed)
+            : std::to_chars(buffer, buffer + sizeof buffer, number);
   return std::string(buffer, result.ptr);
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("all faults of a file are told in one go, in the order of its lines") 
         "muster.toml:3: unknown key 'mixed_precison' in [train]\n"
         "muster.toml:5: launch.num_processes = \"4\": expected a whole number of at least 1, or "
         "auto; leave the quotes out\n"
-        "muster.toml:6: launch.grace = true: expected a number of seconds from 0 to 1e+08\n"
+        "muster.toml:6: launch.grace = true: expected a number of seconds from 0 to 100000000\n"
         "muster.toml:7: unknown key 'seed' in [launch]; it belongs in [train]\n"
         "muster.toml:8: unknown section [lunch]; did you mean [launch]?\n"
         "muster.toml:9: unknown section [cluster]; expected launch, train or log");

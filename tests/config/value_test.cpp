@@ -12,6 +12,8 @@ TEST_CASE("values as text and as TOML") {
   CHECK(both(std::int64_t{-4}) == "-4 / -4");
   CHECK(both(30.0) == "30 / 30");
   CHECK(both(0.1) == "0.1 / 0.1");
+  CHECK(both(1e8) == "100000000 / 100000000");
+  CHECK(both(1e300) == "1e+300 / 1e+300");
   CHECK(both(std::string("a \"b\"")) == "a \"b\" / \"a \\\"b\\\"\"");
   CHECK(both(std::vector<std::string>{"0", "2"}) == "0,2 / [\"0\", \"2\"]");
   CHECK(both(std::vector<std::string>{}) == " / []");
