@@ -77,6 +77,13 @@ std::string rank_table(const Plan& plan, const std::string& all_cpus) {
   return text;
 }
 
+bool is_of_all(const Plan& plan, const std::string& name, const std::string& value) {
+  return std::all_of(plan.ranks.begin(), plan.ranks.end(), [&](const ProcessSpec& spec) {
+    const auto found = spec.set.find(name);
+    return found != spec.set.end() && found->second == value;
+  });
+}
+
 /// Variables with one value for all ranks, and those that differ as their first and last value.
 void list_variables(const Plan& plan, std::vector<std::string>& of_all,
                     std::vector<std::string>& of_each) {
@@ -84,11 +91,7 @@ void list_variables(const Plan& plan, std::vector<std::string>& of_all,
   const auto& last = plan.ranks.back();
   for (const auto& [name, value] : first.set) {
     const auto shown = shown_value(name, value);
-    const bool same = std::all_of(plan.ranks.begin(), plan.ranks.end(), [&](const auto& spec) {
-      const auto found = spec.set.find(name);
-      return found != spec.set.end() && found->second == value;
-    });
-    if (same) {
+    if (is_of_all(plan, name, value)) {
       of_all.push_back(name + "=" + shown);
     } else {
       of_each.push_back(name + "=" + shown + " ... " + shown_value(name, last.set.at(name)));
