@@ -32,8 +32,9 @@ void keep_only(UniqueFd& socket, UniqueFd& records) {
   records.reset(first + 1);
 }
 
+// An exception must not reach what called start_guardian: that belongs to the launcher.
 [[noreturn]] void be_guardian(std::span<const RankImage> images, const Inherited& inherited,
-                              UniqueFd socket, pid_t launcher) {
+                              UniqueFd socket, pid_t launcher) noexcept {
   ::setsid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t all;

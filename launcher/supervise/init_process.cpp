@@ -49,7 +49,7 @@ void reap(pid_t launcher) {
   }
 }
 
-[[noreturn]] void stand_before(pid_t launcher, const sigset_t& all) {
+[[noreturn]] void stand_before(pid_t launcher, const sigset_t& all) noexcept {
   ::signal(SIGCHLD, SIG_DFL);
   while (true) {
     reap(launcher);

@@ -85,6 +85,15 @@ TEST_CASE("a death record names the rank and the reason") {
   CHECK_THAT(end.err, ContainsSubstring("batch 17 is empty"));
 }
 
+TEST_CASE("the launcher knows whether a program uses the runtime") {
+  const auto err = [](std::vector<std::string> steps) {
+    steps.insert(steps.begin(), {"-n", "2", "--strategy", "ddp", "--", probe_program()});
+    return launch(steps).err;
+  };
+  CHECK_THAT(err({}), ContainsSubstring("no effect"));
+  CHECK(err({"--ready"}).empty());
+}
+
 TEST_CASE("an exception that nobody catches is in the report") {
   const LaunchEnd end = launch(probes(
       2, {"--no-core", "--on", "1", "--throw", "out of batches", "--on", "0", "--sleep", "600"}));
