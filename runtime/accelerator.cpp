@@ -105,6 +105,13 @@ void Accelerator::write_line(std::string line) {
   std::fflush(stdout);
 }
 
+Progress Accelerator::progress(std::string title, std::int64_t total, std::string unit) const {
+  ProgressOptions options;
+  options.enabled = is_main_process();
+  options.unit = std::move(unit);
+  return {std::move(title), total, std::move(options)};
+}
+
 void Accelerator::free_memory() {
   state_->scopes.clear();
   state_->optimizers.clear();

@@ -5,10 +5,10 @@
 #include "images.hpp"
 #include "options.hpp"
 #include "steps_log.hpp"
+#include "tally.hpp"
 
 #include <torch/torch.h>
 
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 
@@ -27,6 +27,10 @@ struct Net : torch::nn::Module {
   torch::nn::Linear output = register_module("output", torch::nn::Linear(128, 10));
 };
 
+std::string title(int epoch, int epochs) {
+  return "epoch " + std::to_string(epoch) + "/" + std::to_string(epochs);
+}
+
 void train(const digits::Options& options) {
   muster::Accelerator accelerator;
   auto images = digits::read_images(options.data);
@@ -41,7 +45,8 @@ void train(const digits::Options& options) {
   digits::StepsLog steps_log(accelerator, options.steps_log);
 
   for (int epoch = 1; epoch <= options.epochs; ++epoch) {
-    model->train();
+    auto bar = accelerator.progress(title(epoch, options.epochs), loader.size(), "images");
+    digits::Tally tally;
     for (auto& batch : loader) {
       auto step = accelerator.accumulate(model);
       auto scores = model(batch.data);
@@ -49,18 +54,22 @@ void train(const digits::Options& options) {
       accelerator.backward(loss);
       optimizer.step();
       optimizer.zero_grad();
+
       steps_log.add(loss);
+      tally.add(loss, scores, batch.target);
+      bar.update(tally.steps(), tally.steps() * loader.total_batch_size(), tally.text());
     }
+    bar.finish(tally.over_all_ranks(accelerator).text());
   }
 
   model->eval();
   torch::NoGradGuard no_grad;
   std::int64_t right = 0, count = 0;
   for (auto& batch : test_loader) {
-    auto [read, written] =
-        accelerator.gather_for_metrics(model(batch.data).argmax(1), batch.target);
-    right += read.eq(written).sum().item<std::int64_t>();
-    count += written.size(0);
+    auto guess = model(batch.data).argmax(1);
+    auto [guesses, targets] = accelerator.gather_for_metrics(guess, batch.target);
+    right += guesses.eq(targets).sum().item<std::int64_t>();
+    count += targets.size(0);
   }
   auto file = accelerator.save_model(model, options.out);
   accelerator.print(std::fixed, std::setprecision(3), "test accuracy ",

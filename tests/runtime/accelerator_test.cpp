@@ -7,6 +7,7 @@
 #include "nets.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <torch/torch.h>
 
@@ -93,7 +94,7 @@ TEST_CASE("a single object is given bare, and twice the same") {
 TEST_CASE("all kinds of modules are prepared") {
   Accelerator accelerator;
   const auto x = torch::randn({2, 8});
-  const muster::test::Tail holder;
+  muster::test::Tail holder;
   auto tail = accelerator.prepare(holder);
   CHECK(tail(x).equal(holder->forward(x)));
   CHECK(tail(x, 3.0).equal(holder->forward(x, 3.0)));
@@ -101,7 +102,7 @@ TEST_CASE("all kinds of modules are prepared") {
   CHECK(accelerator.prepare(sequence)(x).equal(sequence->forward(x)));
 
   torch::jit::Module script("scaled");
-  script.register_parameter("weight", torch::full({8}, 2.0), false);
+  script.register_parameter("weight", torch::full({8}, 2.0, torch::requires_grad()), false);
   script.register_attribute("training", c10::BoolType::get(), true);
   script.define("def forward(self, x):\n  return x * self.weight\n");
   auto scaled = accelerator.prepare(script);

@@ -7,6 +7,7 @@
 #include "nets.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <torch/torch.h>
 
@@ -61,7 +62,7 @@ std::uint64_t reductions(const Accelerator& accelerator) {
 
 TEST_CASE("every rank starts from rank 0's parameters and buffers") {
   Accelerator accelerator;
-  torch::manual_seed(accelerator.process_index());
+  torch::manual_seed(static_cast<std::uint64_t>(accelerator.process_index()));
   auto module = std::make_shared<Normed>();
   module->norm->running_mean.fill_(accelerator.process_index() + 1);
   const auto model = accelerator.prepare(module);
@@ -263,7 +264,7 @@ TEST_CASE("batch-norm statistics are rank 0's wherever the next forward looks") 
   Accelerator accelerator;
   auto module = std::make_shared<Normed>();
   auto model = accelerator.prepare(module);
-  torch::manual_seed(accelerator.process_index());
+  torch::manual_seed(static_cast<std::uint64_t>(accelerator.process_index()));
   accelerator.backward(model(torch::randn({8, 8})).sum());
   accelerator.backward(model(torch::randn({8, 8})).sum());
   const auto path = accelerator.save_model(

@@ -2,6 +2,7 @@
 
 #include <muster/accelerator_options.hpp>
 #include <muster/prepare.hpp>
+#include <muster/progress.hpp>
 #include <muster/scope.hpp>
 #include <muster/split.hpp>
 
@@ -132,6 +133,8 @@ class Accelerator {
       write_line(line.str());
     }
   }
+  /// A bar on rank 0's stderr, of `total` steps; nothing on other ranks. Any ranks may call.
+  Progress progress(std::string title, std::int64_t total, std::string unit = "samples") const;
   /// What training runs on, a few lines: strategy, communicator and why, models, bytes.
   std::string describe() const;
 

@@ -5,3 +5,5 @@
 #include <muster/dataset.hpp>
 #include <muster/error.hpp>
 #include <muster/log.hpp>
+#include <muster/progress.hpp>
+#include <muster/safetensors.hpp>

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# smoke.sh NAME BUILD_FOLDER: the benchmark NAME runs, and gives numbers above 0.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+rounds=3
+[[ $1 != train ]] || rounds=1
+./run "$1" --build "$2" --rounds "$rounds" --no-peer
+./run "$1" --build "$2" --rounds "$rounds" --no-peer --json | python3 -c '
+import json, sys
+
+def numbers(value):
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from numbers(part)
+    else:
+        yield value
+
+found = list(numbers(json.load(sys.stdin)))
+assert found and all(number > 0 for number in found), found'
