@@ -1,7 +1,6 @@
 #include "topology/nvidia.hpp"
 
 #include "text.hpp"
-#include "topology/nvml.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -81,28 +80,6 @@ NvidiaDevices from_device_files(const Sysroot& root) {
   return found;
 }
 
-/// Puts the instances of each divided device in its place.
-void replace_divided(NvidiaDevices& found, const NvmlAnswer& answer) {
-  std::vector<NvidiaDevice> devices;
-  for (auto& device : found.usable) {
-    if (!device.divided) {
-      devices.push_back(std::move(device));
-      continue;
-    }
-    const auto before = devices.size();
-    for (const auto& instance : answer.devices) {
-      if (instance.parent != device.uuid || instance.parent.empty()) continue;
-      devices.push_back({instance.uuid, device.pci, instance.model, device.minor, false});
-    }
-    if (devices.size() == before) {
-      found.notes.push_back(device.model + " at " + device.pci +
-                            ": divided (MIG), and its instances could not be listed" +
-                            (answer.fault.empty() ? "" : ": " + answer.fault));
-    }
-  }
-  found.usable = std::move(devices);
-}
-
 /// WSL2: the devices are the Windows driver's.
 NvidiaDevices from_windows(const NvmlAnswer& answer) {
   NvidiaDevices found;
@@ -116,13 +93,38 @@ NvidiaDevices from_windows(const NvmlAnswer& answer) {
 
 }  // namespace
 
+NvidiaDevices with_instances(NvidiaDevices found, const NvmlAnswer& answer) {
+  std::vector<NvidiaDevice> devices;
+  for (auto& device : found.usable) {
+    if (!device.divided) {
+      devices.push_back(std::move(device));
+      continue;
+    }
+    const auto before = devices.size();
+    for (const auto& instance : answer.devices) {
+      if (instance.parent != device.uuid || instance.parent.empty()) continue;
+      devices.push_back(
+          {instance.uuid, device.pci, short_model(instance.model), device.minor, false});
+    }
+    if (devices.size() == before) {
+      found.notes.push_back(device.model + " at " + device.pci +
+                            ": divided (MIG), and its instances could not be listed" +
+                            (answer.fault.empty() ? "" : ": " + answer.fault));
+    }
+  }
+  found.usable = std::move(devices);
+  return found;
+}
+
 NvidiaDevices discover_nvidia(const Sysroot& root, NvmlUse nvml) {
   const bool may_ask = root.is_live() && nvml != NvmlUse::never;
   auto found = from_driver(root);
   if (!found.usable.empty() || !found.notes.empty()) {
     const bool divided = std::any_of(found.usable.begin(), found.usable.end(),
                                      [](const auto& device) { return device.divided; });
-    if (divided && may_ask && nvml == NvmlUse::for_instances) replace_divided(found, ask_nvml());
+    if (divided && may_ask && nvml == NvmlUse::for_instances) {
+      return with_instances(std::move(found), ask_nvml());
+    }
     return found;
   }
   found = from_device_files(root);

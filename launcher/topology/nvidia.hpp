@@ -1,5 +1,6 @@
 #pragma once
 
+#include "topology/nvml.hpp"
 #include "topology/sysroot.hpp"
 
 #include <string>
@@ -32,6 +33,9 @@ enum class NvmlUse {
 /// Looks at files only: no driver call, so that no sleeping device wakes. NVML, if it may be asked
 /// and must be, runs in a child process that has two seconds.
 NvidiaDevices discover_nvidia(const Sysroot& root, NvmlUse nvml);
+
+/// The same with the instances of each divided device in its place, as NVML told them.
+NvidiaDevices with_instances(NvidiaDevices found, const NvmlAnswer& answer);
 
 /// Devices on the PCI bus for which no driver is loaded, one line each: why discover_nvidia found
 /// nothing.

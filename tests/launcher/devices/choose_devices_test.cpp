@@ -78,8 +78,8 @@ TEST_CASE("A UUID may be shortened, on either side") {
 }
 
 TEST_CASE("What is not there is refused before anything starts") {
-  const auto refuses = [](std::vector<std::string> list, const Environment& environment, int count,
-                          const std::string& message) {
+  const auto refuses = [](const std::vector<std::string>& list, const Environment& environment,
+                          int count, const std::string& message) {
     CAPTURE(list, count);
     CHECK_THROWS_MATCHES(choose_devices(with(list), environment, devices(count)), ConfigError,
                          Message(message));

@@ -9,7 +9,9 @@
 
 using muster::launcher::discover_nvidia;
 using muster::launcher::nvidia_without_driver;
+using muster::launcher::NvmlAnswer;
 using muster::launcher::NvmlUse;
+using muster::launcher::with_instances;
 using muster::test::RecordedMachine;
 
 namespace {
@@ -82,6 +84,37 @@ TEST_CASE("A divided device is marked: its instances are what programs use") {
   REQUIRE(found.usable.size() == 2);
   CHECK_FALSE(found.usable[0].divided);
   CHECK(found.usable[1].divided);
+}
+
+TEST_CASE("Instances take the place of their divided device") {
+  const RecordedMachine machine;
+  machine.gpu(0, "0000:01:00.0", "GPU-a");
+  machine.gpu(1, "0000:02:00.0", "GPU-b");
+  machine.file("/proc/driver/nvidia/capabilities/gpu0/mig/gi1/ci0/access", "");
+  NvmlAnswer answer;
+  SECTION("all that NVML names") {
+    answer.devices = {{"GPU-a", "", "", "NVIDIA H200"},
+                      {"MIG-1", "GPU-a", "", "NVIDIA H200 MIG 3g.71gb"},
+                      {"MIG-2", "GPU-a", "", "NVIDIA H200 MIG 3g.71gb"},
+                      {"GPU-b", "", "", "NVIDIA H200"}};
+    const auto found = with_instances(devices_of(machine), answer);
+    REQUIRE(found.usable.size() == 3);
+    CHECK(found.usable[0].uuid == "MIG-1");
+    CHECK(found.usable[0].model == "H200 MIG 3g.71gb");
+    CHECK(found.usable[1].uuid == "MIG-2");
+    CHECK(found.usable[2].uuid == "GPU-b");
+    CHECK(found.notes.empty());
+  }
+  SECTION("none, and why") {
+    answer.fault = "NVML gave no answer in time";
+    const auto found = with_instances(devices_of(machine), answer);
+    REQUIRE(found.usable.size() == 1);
+    REQUIRE(found.notes.size() == 1);
+    CHECK(
+        found.notes[0] ==
+        "H200 at 0000:01:00.0: divided (MIG), and its instances could not be listed: NVML gave no "
+        "answer in time");
+  }
 }
 
 TEST_CASE("Without the driver's folder the device files count") {
