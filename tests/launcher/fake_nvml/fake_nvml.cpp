@@ -1,7 +1,6 @@
 // What stands in for NVIDIA's library: two devices, of which the first has two instances with a gap
 // between them. With FAKE_NVML=slow it never answers, with FAKE_NVML=broken it does not start.
 
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,9 +11,10 @@ namespace {
 constexpr int not_found = 6;
 constexpr int driver_not_loaded = 9;
 
-// Handles are numbers: 1 and 2 are devices, 11 and 13 the instances of the first.
-std::uintptr_t number(void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
-void* handle(std::uintptr_t value) { return reinterpret_cast<void*>(value); }
+// A handle points at its number: 1 and 2 are devices, 11 and 13 the instances of the first.
+int numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+int number(const void* handle) { return *static_cast<const int*>(handle); }
+void* handle(unsigned value) { return &numbers[value]; }
 
 struct Pci {
   char legacy_id[16];
@@ -43,8 +43,7 @@ MUSTER_EXPORT int nvmlDeviceGetHandleByIndex_v2(  // NOLINT(readability-identifi
 }
 MUSTER_EXPORT int nvmlDeviceGetUUID(  // NOLINT(readability-identifier-naming)
     void* device, char* text, unsigned size) {
-  std::snprintf(text, size, number(device) > 10 ? "MIG-%d" : "GPU-%d",
-                static_cast<int>(number(device)));
+  std::snprintf(text, size, number(device) > 10 ? "MIG-%d" : "GPU-%d", number(device));
   return 0;
 }
 MUSTER_EXPORT int nvmlDeviceGetName(  // NOLINT(readability-identifier-naming)
@@ -54,7 +53,7 @@ MUSTER_EXPORT int nvmlDeviceGetName(  // NOLINT(readability-identifier-naming)
 }
 MUSTER_EXPORT int nvmlDeviceGetPciInfo_v3(  // NOLINT(readability-identifier-naming)
     void* device, Pci* pci) {
-  std::snprintf(pci->id, sizeof pci->id, "00000000:0%d:00.0", static_cast<int>(number(device)));
+  std::snprintf(pci->id, sizeof pci->id, "00000000:0%d:00.0", number(device));
   return 0;
 }
 MUSTER_EXPORT int nvmlDeviceGetMaxMigDeviceCount(  // NOLINT(readability-identifier-naming)
