@@ -90,9 +90,10 @@ int bind_alone(int socket, Endpoint& endpoint) {
 
 std::string refusal(const std::string& address, std::uint16_t port, int error) {
   const std::string number = std::to_string(port);
-  if (error == EADDRINUSE)
+  if (error == EADDRINUSE) {
     return "port " + number + " on " + address +
            " is taken; --master-port 0 (the default on one host) takes a free one";
+  }
   if (error == EADDRNOTAVAIL)
     return "no network interface of this host has the master address " + address;
   if (error == EACCES)

@@ -53,10 +53,11 @@ std::int64_t last_second(const Evidence& rank, std::int64_t stopped_ns) {
 std::int64_t failure_ns(const Evidence& rank, std::int64_t stopped_ns) {
   if (rank.death_record_ns) return *rank.death_record_ns;
   const std::int64_t from = last_second(rank, stopped_ns);
-  for (const Tail::Line& line : rank.stderr_lines)
+  for (const Tail::Line& line : rank.stderr_lines) {
     if (line.monotonic_ns >= from && line.monotonic_ns <= rank.end_ns &&
         looks_like_error(line.text))
       return line.monotonic_ns;
+  }
   return rank.end_ns;
 }
 

@@ -53,9 +53,10 @@ int Channels::open(Channel channel, const std::string& prefix) {
     theirs_.push_back(std::move(pty.theirs));
   } else {
     int pipe[2];
-    if (::pipe2(pipe, O_CLOEXEC) != 0)
+    if (::pipe2(pipe, O_CLOEXEC) != 0) {
       throw Error(std::string("cannot open a pipe for rank ") + std::to_string(channel.rank) +
                   ": " + std::strerror(errno) + "; more open files are allowed by ulimit -n");
+    }
     channel.ours.reset(pipe[0]);
     theirs_.emplace_back(pipe[1]);
   }

@@ -15,25 +15,28 @@ ControlServer::ControlServer(std::size_t ranks)
     : memory_(make_shared_memory("muster-control", ranks * sizeof(ControlSlot))) {
   for (std::size_t i = 0; i < ranks; ++i) {
     int pair[2];
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
       throw Error("cannot open a control channel for rank " + std::to_string(i) + ": " +
                   std::strerror(errno));
+    }
     ranks_.push_back({.socket = UniqueFd(pair[0]), .watch = nullptr, .record = {}});
     theirs_.emplace_back(pair[1]);
   }
 }
 
 void ControlServer::start(EventLoop& loop) {
-  for (Rank& rank : ranks_)
+  for (Rank& rank : ranks_) {
     rank.watch = loop.watch(rank.socket.get(), EventLoop::Direction::readable, [&rank] {
       if (!receive(rank)) rank.watch.reset();
     });
+  }
 }
 
 void ControlServer::drain() {
-  for (Rank& rank : ranks_)
+  for (Rank& rank : ranks_) {
     while (receive(rank)) {
     }
+  }
 }
 
 /// False when nothing more comes, now (drain) or ever (a watch says that something is there).

@@ -1,18 +1,22 @@
 #include "descriptors.hpp"
 
+#include <muster/error.hpp>
+
 #include "supervise.hpp"
 
 #include <algorithm>
 #include <fcntl.h>
+#include <string>
 #include <sys/resource.h>
 #include <unistd.h>
 
 namespace muster::launcher {
 
 void open_standard_descriptors() {
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     // The lowest free number is what open() takes.
     if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDWR));
+  }
 }
 
 void keep_off_standard(UniqueFd& fd) {
@@ -20,15 +24,24 @@ void keep_off_standard(UniqueFd& fd) {
     fd.reset(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
-void raise_file_limit(std::size_t more, Inherited& inherited) {
+void raise_file_limit(std::size_t ranks, Inherited& inherited) {
+  // Both ends of two outputs and of control; of input, where it is copied; and what else is open.
+  constexpr rlim_t of_a_rank = 6, with_input = 8, others = 16;
   if (::getrlimit(RLIMIT_NOFILE, &inherited.files) != 0) return;
-  // What other parts of the program have open is few.
-  const rlim_t wanted = static_cast<rlim_t>(more) + 64;
+  const rlim_t count = ranks;
+  const rlim_t wanted = count * with_input + 4 * others;
   if (inherited.files.rlim_cur >= wanted) return;
   rlimit raised = inherited.files;
   raised.rlim_cur = std::min(wanted, raised.rlim_max);
   inherited.files_raised =
       raised.rlim_cur > inherited.files.rlim_cur && ::setrlimit(RLIMIT_NOFILE, &raised) == 0;
+  const rlim_t have = inherited.files_raised ? raised.rlim_cur : inherited.files.rlim_cur;
+  const rlim_t needed = count * of_a_rank + others;
+  if (have < needed) {
+    throw Error(std::to_string(ranks) + " ranks need " + std::to_string(needed) +
+                " open files, and the limit is " + std::to_string(have) +
+                "; ulimit -n raises it, where the administrator allows that");
+  }
 }
 
 }  // namespace muster::launcher

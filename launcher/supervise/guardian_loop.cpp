@@ -54,11 +54,12 @@ void GuardianLoop::tell(const Event& event) {
 }
 
 void GuardianLoop::run(int refused) {
-  for (const RankProcesses::Process& process : ranks_.all())
+  for (const RankProcesses::Process& process : ranks_.all()) {
     tell({.kind = Event::Kind::started,
           .rank = process.rank,
           .pid = process.pid,
           .monotonic_ns = monotonic_ns()});
+  }
   if (refused != 0) {
     tell({.kind = Event::Kind::not_started, .stage = StartStage::fork, .error = refused});
     end_all();

@@ -67,7 +67,7 @@ void Input::start(EventLoop& loop) {
 }
 
 void Input::read_more() {
-  bytes_.resize(64 * 1024);
+  bytes_.resize(std::size_t{64} * 1024);
   const ssize_t size = ::read(STDIN_FILENO, bytes_.data(), bytes_.size());
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   bytes_.resize(size > 0 ? static_cast<std::size_t>(size) : 0);

@@ -102,9 +102,10 @@ void set_kind(const JobFacts& facts, Outcome& outcome) {
 
 Outcome outcome_of(const JobFacts& facts) {
   Outcome outcome;
-  for (std::size_t i = 0; i < facts.ranks.size(); ++i)
+  for (std::size_t i = 0; i < facts.ranks.size(); ++i) {
     if (facts.ranks[i].pid != 0 && facts.cause != Cause::not_started)
       outcome.ranks.push_back(rank_end(static_cast<int>(i), facts.ranks[i]));
+  }
   outcome.ready_seen =
       std::ranges::any_of(facts.ranks, [](const RankFacts& rank) { return rank.record.ready; });
   set_kind(facts, outcome);

@@ -30,7 +30,7 @@ std::set<pid_t> family_of(const std::vector<ProcessState>& processes) {
 std::vector<ProcessState> stop_all() {
   std::set<pid_t> stopped;
   while (true) {
-    const auto living = descendants_of(::getpid());
+    auto living = descendants_of(::getpid());
     const auto family = family_of(living);
     bool grew = false;
     for (const ProcessState& process : living) {

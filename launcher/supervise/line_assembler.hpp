@@ -18,7 +18,7 @@ struct Piece {
 class LineAssembler {
  public:
   /// A line that is longer is shown in parts.
-  static constexpr std::size_t longest = 64 * 1024;
+  static constexpr std::size_t longest = std::size_t{64} * 1024;
 
   /// Calls show(const Piece&) for all that is complete. The pieces live only that long.
   template <class Show>

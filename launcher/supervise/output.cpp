@@ -14,9 +14,10 @@ namespace muster::launcher {
 Output::Output(EventLoop& loop, Channels& channels, const JobOptions& options,
                std::function<void()> changed)
     : loop_(loop), changed_(std::move(changed)), prefixed_(options.prefixed()) {
-  for (int fd = STDOUT_FILENO; fd <= (channels.merged() ? STDOUT_FILENO : STDERR_FILENO); ++fd)
+  for (int fd = STDOUT_FILENO; fd <= (channels.merged() ? STDOUT_FILENO : STDERR_FILENO); ++fd) {
     outlets_.push_back(
         std::make_unique<Outlet>(loop, fd, ::isatty(fd) == 1, [this] { on_outlet_changed(); }));
+  }
   const bool raw = !prefixed_ && channels.ranks() == 1;
   for (Channel& channel : channels.all()) {
     const auto rank = static_cast<std::size_t>(channel.rank);

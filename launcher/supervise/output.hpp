@@ -20,6 +20,7 @@ class Output {
          std::function<void()> changed);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
+  ~Output() = default;
 
   /// No rank can print any more.
   bool ended() const noexcept;

@@ -33,7 +33,7 @@ void set_process_title(const std::string& name, const std::string& more) {
   // glibc keeps the address of argv[0], where the command line starts, under this name.
   char* start = program_invocation_name;
   std::memset(start, 0, room);
-  std::memcpy(start, line.data(), std::min(line.size(), room - 1));
+  std::copy_n(line.begin(), std::min(line.size(), room - 1), start);
 }
 
 }  // namespace muster::launcher

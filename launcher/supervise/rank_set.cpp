@@ -31,14 +31,16 @@ RankSet RankSet::parse(const std::string& text, int world_size, const std::strin
   }
   for (const std::string_view part : split(text, ',')) {
     const auto range = range_of(part);
-    if (!range)
+    if (!range) {
       throw ConfigError(option + " '" + text +
                         "': expected all, none, or ranks such as 0,3-5; found '" +
                         std::string(part) + "'");
-    if (range->second >= world_size)
+    }
+    if (range->second >= world_size) {
       throw ConfigError(option + " '" + text + "': there is no rank " +
                         std::to_string(range->second) + "; the job has ranks 0 to " +
                         std::to_string(world_size - 1));
+    }
     set.ranges_.push_back(*range);
   }
   if (set.ranges_.empty())

@@ -48,7 +48,7 @@ void RankStream::take(std::string_view bytes, std::int64_t now_ns) {
   }
 }
 
-void RankStream::show(const Piece& piece) {
+void RankStream::show(const Piece& piece) const {
   place_.outlet->console.show(place_.owner, place_.prefix, piece, place_.outlet->sink.buffer());
 }
 
@@ -62,7 +62,7 @@ void RankStream::show_partial(std::int64_t now_ns) {
   release_console();
 }
 
-void RankStream::release_console() {
+void RankStream::release_console() const {
   if (place_.outlet->console.held_by(place_.owner)) place_.outlet->console.release();
 }
 

@@ -62,8 +62,8 @@ class RankStream {
 
  private:
   void take(std::string_view bytes, std::int64_t now_ns);
-  void show(const Piece& piece);
-  void release_console();
+  void show(const Piece& piece) const;
+  void release_console() const;
 
   Channel channel_;
   Place place_;

@@ -28,7 +28,7 @@ class Sink {
   int error() const noexcept { return error_; }
 
  private:
-  static constexpr std::size_t most_bytes = 256 * 1024;
+  static constexpr std::size_t most_bytes = std::size_t{256} * 1024;
   enum class Kind { unknown, own, file, socket, shared };
 
   void find_kind();

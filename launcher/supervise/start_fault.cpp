@@ -28,13 +28,15 @@ std::string interpreter_of(const std::string& path) {
 
 StartFault no_such_program(const std::string& name, const std::string& path) {
   const std::string interpreter = interpreter_of(path);
-  if (!interpreter.empty())
+  if (!interpreter.empty()) {
     return {not_executable, path + " cannot be executed: its interpreter " + interpreter +
                                 " (the #! line) does not exist"};
-  if (std::ifstream(path).good() && name.find('/') != std::string::npos)
+  }
+  if (std::ifstream(path).good() && name.find('/') != std::string::npos) {
     return {not_executable, path +
                                 " cannot be executed: the loader that it names does not exist "
                                 "(built for another system?)"};
+  }
   if (name.find('/') != std::string::npos || name.empty())
     return {not_found, "program '" + name + "' not found: no such file"};
   std::string message = "program '" + name + "' not found in PATH";
@@ -46,16 +48,18 @@ StartFault no_such_program(const std::string& name, const std::string& path) {
 
 StartFault describe_start_fault(const std::string& name, const std::string& path, StartStage stage,
                                 int error) {
-  if (stage == StartStage::fork)
+  if (stage == StartStage::fork) {
     return {internal, std::string("cannot start another process: ") + std::strerror(error) +
                           (error == EAGAIN ? " (limits: ulimit -u, the cgroup's pids.max)" : "")};
+  }
   if (stage != StartStage::exec)
     return {internal, "cannot prepare the process of " + name + ": " + std::strerror(error)};
   if (error == ENOENT || error == ENOTDIR) return no_such_program(name, path);
   if (error == EISDIR) return {not_executable, path + " cannot be executed: it is a folder"};
-  if (error == EACCES)
+  if (error == EACCES) {
     return {not_executable,
             path + " cannot be executed: permission denied (chmod +x, or a noexec mount?)"};
+  }
   if (error == ENOEXEC)
     return {not_executable, path + " cannot be executed: not a program for this machine"};
   return {not_executable, path + " cannot be executed: " + std::strerror(error)};

@@ -13,9 +13,9 @@ namespace {
 /// The executables of all ranks; `fault` says why there is none.
 std::vector<std::string> find_programs(const Plan& plan, StartFault& fault) {
   std::vector<std::string> programs;
-  for (std::size_t i = 0; i < plan.ranks.size(); ++i) {
-    const std::string& name = plan.ranks[i].argv.front();
-    const FoundExecutable found = find_executable(name, variable_of(plan.ranks[i], "PATH"));
+  for (const ProcessSpec& spec : plan.ranks) {
+    const std::string& name = spec.argv.front();
+    const FoundExecutable found = find_executable(name, variable_of(spec, "PATH"));
     if (found.error != 0) {
       fault = describe_start_fault(name, found.path, StartStage::exec, found.error);
       break;

@@ -34,11 +34,9 @@ bool stdout_is_broken() {
   return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/// The limit of open files is raised to what a job of that many ranks needs.
 Inherited with_room_for(std::size_t ranks) {
-  constexpr std::size_t of_a_rank = 8;  // Both ends of two outputs, of control and of input.
   Inherited inherited;
-  raise_file_limit(ranks * of_a_rank, inherited);
+  raise_file_limit(ranks, inherited);
   return inherited;
 }
 
@@ -175,7 +173,7 @@ void Supervisor::end_job(Cause cause, int signal) {
 
 void Supervisor::kill_now() { order(Order::Kind::kill, SIGKILL); }
 
-void Supervisor::order(Order::Kind kind, int signal) {
+void Supervisor::order(Order::Kind kind, int signal) const {
   const Order command{kind, signal};
   // If it cannot be sent the guardian is gone, which is noticed by reading.
   ::send(guardian_.socket.get(), &command, sizeof command, MSG_NOSIGNAL);

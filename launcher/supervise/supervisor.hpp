@@ -45,7 +45,7 @@ class Supervisor {
   void end_job(Cause cause, int signal);
   void kill_now();
   void suspend();
-  void order(Order::Kind kind, int signal);
+  void order(Order::Kind kind, int signal) const;
   bool follows_failure(int signal) const;
   void all_gone();
   void drain();

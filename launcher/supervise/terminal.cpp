@@ -40,9 +40,10 @@ Pty open_pty(int like, int columns) {
   pty.ours.reset(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (pty.ours && ::grantpt(pty.ours.get()) == 0 && ::unlockpt(pty.ours.get()) == 0)
     pty.theirs = open_other_side(pty.ours.get());
-  if (!pty.theirs)
+  if (!pty.theirs) {
     throw Error(std::string("cannot open a pseudo-terminal: ") + std::strerror(errno) +
                 "; with the output sent through a pipe (| cat) none is needed");
+  }
   termios modes{};
   ::tcgetattr(pty.theirs.get(), &modes);
   ::cfmakeraw(&modes);
@@ -69,7 +70,10 @@ TerminalModes::TerminalModes(int fd)
 TerminalModes::~TerminalModes() {
   termios now{};
   if (!known_ || !may_read_terminal(fd_) || ::tcgetattr(fd_, &now) != 0) return;
-  if (std::memcmp(&now, &modes_, sizeof now) != 0) ::tcsetattr(fd_, TCSANOW, &modes_);
+  const bool same = now.c_iflag == modes_.c_iflag && now.c_oflag == modes_.c_oflag &&
+                    now.c_cflag == modes_.c_cflag && now.c_lflag == modes_.c_lflag &&
+                    std::ranges::equal(now.c_cc, modes_.c_cc);
+  if (!same) ::tcsetattr(fd_, TCSANOW, &modes_);
 }
 
 }  // namespace muster::launcher

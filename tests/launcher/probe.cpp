@@ -301,7 +301,11 @@ const std::map<std::string, Step> value_steps{
          std::exit(std::atoi(text.substr(colon + 1).c_str()));
      }},
     {"--sleep", sleep_for},
-    {"--raise", [](const std::string& signal) { std::raise(std::atoi(signal.c_str())); }},
+    {"--raise",
+     [](const std::string& signal) {
+       std::signal(std::atoi(signal.c_str()), SIG_DFL);
+       std::raise(std::atoi(signal.c_str()));
+     }},
     {"--throw", [](const std::string& text) { throw std::runtime_error(text); }},
     {"--death",
      [](const std::string& text) { muster::Control::instance().death("exception", text); }},

@@ -59,8 +59,8 @@ TEST_CASE("a rank that dies of a signal is told by its name") {
 TEST_CASE("the rank that failed first is blamed, not the one that followed") {
   for (int i = 0; i < 20; ++i) {
     const LaunchEnd end =
-        launch(probes(4, {"--on", "3", "--exit", "7", "--on", "0", "--sleep", "0.03", "--exit", "9",
-                          "--on", "all", "--sleep", "600"}));
+        launch(probes(4, {"--on", "3", "--exit", "7", "--on", "0", "--wait-exiting", "3", "--sleep",
+                          "0.05", "--exit", "9", "--on", "all", "--sleep", "600"}));
     REQUIRE(end.code == 7);
     REQUIRE_THAT(end.err, ContainsSubstring("rank 3"));
   }

@@ -21,9 +21,10 @@ using Catch::Matchers::ContainsSubstring;
 
 std::string printed_lines(int rank, long count) {
   std::string text;
-  for (long i = 0; i < count; ++i)
+  for (long i = 0; i < count; ++i) {
     text += "line " + std::to_string(i) + " of rank " + std::to_string(rank) + " " +
             std::string(static_cast<std::size_t>(i * 7 % 301), 'x') + "\n";
+  }
   return text;
 }
 
@@ -134,8 +135,8 @@ TEST_CASE("ranks can be filtered, and a filtered rank's last lines are still tol
   CHECK(by_rank(end.out).size() == 3);
   CHECK_THAT(end.out, ContainsSubstring("[10] hello"));
   CHECK_THAT(end.err, ContainsSubstring("the disk is full"));
-  CHECK(launch({"-n", "1", "--console-ranks", "none", "--", probe_program(), "--print", "x"}).out ==
-        "");
+  CHECK(launch({"-n", "1", "--console-ranks", "none", "--", probe_program(), "--print", "x"})
+            .out.empty());
 }
 
 /// The largest resident size that a process had, MiB.
@@ -175,7 +176,7 @@ TEST_CASE("a reader that goes away ends the job quietly") {
     run.close_output();
     const LaunchEnd end = run.wait();
     CHECK(end.code == 141);
-    CHECK(end.err == "");
+    CHECK(end.err.empty());
     CHECK(run.survivors().empty());
   }
 }

@@ -127,9 +127,10 @@ LaunchRun::LaunchRun(std::vector<std::string> arguments, Options options) : mark
     ::close(in.theirs);
     ::close(err.theirs);
     ::fcntl(in.ours, F_SETFL, O_NONBLOCK);
-    if (!options.input.empty())
+    if (!options.input.empty()) {
       REQUIRE(::write(in.ours, options.input.data(), options.input.size()) ==
               static_cast<ssize_t>(options.input.size()));
+    }
     ::close(in.ours);
   }
   out_ = out.ours;
@@ -180,7 +181,7 @@ void LaunchRun::pump(std::chrono::milliseconds limit) {
   if (fds[1].revents != 0 && !read_into(err_, end_.err)) close_if_open(err_);
 }
 
-void LaunchRun::wait_for_file(const std::string& name) {
+void LaunchRun::wait_for_file(const std::string& name) const {
   const auto deadline = Clock::now() + patience;
   while (::access(path(name).c_str(), F_OK) != 0) {
     INFO("waiting for " << name << "; stderr: " << end_.err << "; stdout: " << end_.out);

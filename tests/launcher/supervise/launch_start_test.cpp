@@ -122,9 +122,10 @@ TEST_CASE("a limit that cannot be raised is named") {
 
 TEST_CASE("launches side by side do not disturb each other") {
   std::vector<std::unique_ptr<LaunchRun>> runs;
-  for (int i = 0; i < 12; ++i)
+  for (int i = 0; i < 12; ++i) {
     runs.push_back(std::make_unique<LaunchRun>(
         std::vector<std::string>{"-n", "2", "--", probe_program(), "--sleep", "0.5"}));
+  }
   std::set<std::string> ports;
   for (const auto& run : runs) {
     CHECK(run->wait().code == 0);
