@@ -8,21 +8,26 @@
 namespace muster {
 namespace {
 
-/// Above this, 32 random bits are too few for an even choice, and LibTorch draws 64.
-constexpr std::uint64_t few_samples = std::numeric_limits<std::uint32_t>::max() / 20;
+/// From here on 32 random bits are too few for an even choice, and LibTorch draws 64 and fills from
+/// the front.
+constexpr std::uint64_t many_samples = std::numeric_limits<std::uint32_t>::max() / 20;
 
 /// Fisher-Yates with LibTorch's draws: its CPU generator is a Mersenne twister, of which seeds take
 /// the low 32 bits.
 template <class Index>
 std::vector<Index> permutation(std::uint64_t samples, std::uint64_t seed) {
   std::mt19937 generator(static_cast<std::uint32_t>(seed));
-  const bool wide = samples >= few_samples;
   std::vector<Index> order(samples);
   std::iota(order.begin(), order.end(), Index{0});
-  for (std::uint64_t i = 0; i + 1 < samples; ++i) {
-    std::uint64_t draw = generator();
-    if (wide) draw = draw << 32U | generator();
-    std::swap(order[i], order[i + draw % (samples - i)]);
+  if (samples < many_samples) {
+    for (std::uint64_t i = 0; i + 1 < samples; ++i) {
+      std::swap(order[i], order[i + generator() % (samples - i)]);
+    }
+    return order;
+  }
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    const std::uint64_t high = generator();
+    std::swap(order[i], order[(high << 32U | generator()) % (i + 1)]);
   }
   return order;
 }
