@@ -15,6 +15,8 @@ class Accumulation {
   bool next(int steps, bool at_end_of_loader, const LoopState& loop);
   /// The window was closed for another reason.
   void close() noexcept { open_ = 0; }
+  /// The window has micro-steps and is not closed yet.
+  bool is_open() const noexcept { return open_ > 0; }
 
  private:
   int open_ = 0;             ///< Micro-steps in the window.

@@ -2,9 +2,11 @@
 #include <muster/error.hpp>
 
 #include "accelerator_state.hpp"
+#include "leaves.hpp"
 #include "tensor_text.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace muster {
@@ -24,6 +26,31 @@ void require_loss(const at::Tensor& loss) {
   if (!loss.requires_grad()) {
     throw ModelError("backward: the loss depends on no tensor that requires a gradient");
   }
+}
+
+/// Gradients of these models are in the middle of a window that this micro-step is not part of.
+std::unordered_set<const c10::TensorImpl*> parameters_in_other_windows(
+    const AcceleratorState& state, const std::vector<std::shared_ptr<PreparedModel>>& named) {
+  std::unordered_set<const c10::TensorImpl*> result;
+  for (const auto& model : state.models) {
+    if (!model->accumulation.is_open() || std::ranges::find(named, model) != named.end()) continue;
+    for (const auto& parameter : model->module->parameters()) {
+      result.insert(parameter.tensor.unsafeGetTensorImpl());
+    }
+  }
+  return result;
+}
+
+/// Backward without what would end up in another model's window.
+void backward_for(const AcceleratorState& state,
+                  const std::vector<std::shared_ptr<PreparedModel>>& named,
+                  const at::Tensor& loss) {
+  const auto foreign = parameters_in_other_windows(state, named);
+  if (foreign.empty()) return loss.backward();
+  auto leaves = leaves_of(loss);
+  std::erase_if(leaves,
+                [&](const auto& leaf) { return foreign.contains(leaf.unsafeGetTensorImpl()); });
+  if (!leaves.empty()) loss.backward({}, std::nullopt, false, at::TensorList(leaves));
 }
 
 }  // namespace
@@ -79,7 +106,7 @@ void Accelerator::backward(const at::Tensor& loss) {
     state_->loop->sync_gradients =
         std::ranges::all_of(models, [](const auto& model) { return model->synchronises; });
   }
-  loss.backward();
+  backward_for(*state_, models, loss);
   for (const auto& model : models) model->strategy->end_micro_step();
 }
 

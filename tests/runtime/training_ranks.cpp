@@ -305,6 +305,33 @@ TEST_CASE("two models and two optimizers, each with its own window") {
   CHECK(equal_on_all(accelerator, maker->parameters()));
 }
 
+TEST_CASE("a loss of another model's micro-step stays out of an open window") {
+  Accelerator accelerator({.gradient_accumulation_steps = 2});
+  auto critic = std::make_shared<torch::nn::LinearImpl>(8, 1);
+  auto maker = std::make_shared<torch::nn::LinearImpl>(8, 8);
+  auto [c, g, critic_steps, maker_steps] =
+      accelerator.prepare(critic, maker, torch::optim::SGD(critic->parameters(), 1.0),
+                          torch::optim::SGD(maker->parameters(), 1.0));
+  auto noise = torch::ones({1, 8}, torch::requires_grad());
+  const auto before = critic->bias.detach().clone();
+  const auto made = maker->bias.detach().clone();
+  for (int i = 0; i < 2; ++i) {
+    {
+      const auto scope = accelerator.accumulate(c);
+      accelerator.backward(c(torch::ones({1, 8})).sum());
+      critic_steps.step();
+      critic_steps.zero_grad();
+    }
+    const auto scope = accelerator.accumulate(g);
+    accelerator.backward(100 * c(g(noise)).sum());
+    maker_steps.step();
+    maker_steps.zero_grad();
+  }
+  CHECK(torch::allclose(critic->bias, before - 1));
+  CHECK_FALSE(torch::equal(maker->bias, made));
+  CHECK(noise.grad().defined());
+}
+
 TEST_CASE("one optimizer over several models") {
   Accelerator accelerator;
   auto first = std::make_shared<Mlp>();
