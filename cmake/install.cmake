@@ -7,7 +7,7 @@ write_basic_package_version_file(musterConfigVersion.cmake COMPATIBILITY SameMin
 install(FILES ${PROJECT_BINARY_DIR}/musterConfig.cmake
               ${PROJECT_BINARY_DIR}/musterConfigVersion.cmake backends/libtorch.cmake
         DESTINATION ${package})
-if(NOT MUSTER_LAUNCHER_ONLY AND TARGET muster_config)
+if(NOT MUSTER_LAUNCHER_ONLY)
   install(EXPORT musterTargets NAMESPACE muster:: DESTINATION ${package})
 endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
