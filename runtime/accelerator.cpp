@@ -63,7 +63,7 @@ at::Tensor Accelerator::split_between_processes(const at::Tensor& tensor, bool p
     throw ConfigError("split_between_processes takes a tensor that has rows");
   }
   const auto part = split_range(tensor.size(0), process_index(), num_processes());
-  const auto mine = tensor.narrow(0, part.begin, part.end - part.begin);
+  auto mine = tensor.narrow(0, part.begin, part.end - part.begin);
   const auto missing = part.longest - mine.size(0);
   if (!padding || missing == 0) return mine;
   return collectives::append_rows(mine, tensor.narrow(0, tensor.size(0) - 1, 1), missing);

@@ -103,7 +103,7 @@ Optimizer take_optimizer(const Adopter& adopter, T&& object) {
     if constexpr (std::is_lvalue_reference_v<T>) {
       return adopter.adopt(Pointer(std::shared_ptr<void>(), &object));
     } else {
-      return adopter.adopt(std::make_shared<Object>(std::move(object)));
+      return adopter.adopt(std::make_shared<Object>(std::forward<T>(object)));
     }
   } else if constexpr (std::is_lvalue_reference_v<T> && !std::is_copy_constructible_v<Object>) {
     return adopter.adopt(Pointer(std::shared_ptr<void>(), object.get()));
