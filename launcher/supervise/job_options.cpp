@@ -5,11 +5,14 @@
 #include "supervise/prefix.hpp"
 #include "text.hpp"
 
+#include <algorithm>
+
 namespace muster::launcher {
 namespace {
 
 std::chrono::nanoseconds nanoseconds(Seconds seconds) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(seconds);
+  constexpr Seconds longest{1e9};  // 30 years; what is counted in nanoseconds ends at 290.
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::min(seconds, longest));
 }
 
 RankSet reading_ranks(const std::string& text, int size) {

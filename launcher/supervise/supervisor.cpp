@@ -208,7 +208,7 @@ void Supervisor::on_signal(const signalfd_siginfo& info) {
   } else if (signal == SIGINT && monotonic_ns() - facts_.stopped_ns > one_cause_ns) {
     kill_now();
   }
-  if (gone_ && signal == SIGINT) loop_.stop();  // Whoever reads our output does so no more.
+  if (gone_) loop_.stop();  // Only a reader of our output was waited for.
 }
 
 /// A scheduler, or a whole group's signal, reached the ranks as well, and first.
@@ -250,11 +250,11 @@ void Supervisor::on_guardian_lost() {
 }
 
 void Supervisor::all_gone() {
+  on_signals();  // What came before the end is why the job ended.
   gone_ = true;
   guardian_watch_.reset();
-  on_signals();
-  drain();
   finish_if_done();
+  if (!output_->ended()) drain();
 }
 
 void Supervisor::drain() {

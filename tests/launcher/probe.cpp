@@ -327,6 +327,14 @@ const std::map<std::string, Step> value_steps{
      [](const std::string& path) {
        while (access(in_out(path).c_str(), F_OK) != 0) sleep_for("0.005");
      }},
+    {"--wait-columns",
+     [](const std::string& columns) {
+       winsize size{};
+       while (size.ws_col != std::atoi(columns.c_str())) {
+         sleep_for("0.005");
+         ioctl(1, TIOCGWINSZ, &size);
+       }
+     }},
     {"--wait-exiting",
      [](const std::string& rank) {
        while (!is_exiting(rank)) std::this_thread::yield();

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -155,17 +156,41 @@ TEST_CASE("children that the launcher had before are left alone") {
   }
 }
 
-TEST_CASE("as process 1 strangers are reaped and not touched") {
+TEST_CASE("as process 1 it ends as the job does") {
   if (std::system("unshare --user --map-root-user --pid --fork --mount-proc true 2>/dev/null") != 0)
-    SKIP("no PID namespaces here");
+    SKIP("no user and PID namespaces here");
   const auto run_as_init = [](const std::vector<std::string>& steps) {
     std::vector<std::string> words{"-n", "2", "--", probe_program()};
     words.insert(words.end(), steps.begin(), steps.end());
-    return launch(words, {.wrapper = {"unshare", "--user", "--map-root-user", "--pid", "--fork",
-                                      "--mount-proc", "--kill-child"}});
+    LaunchRun::Options options;
+    options.wrapper = {"unshare", "--user",       "--map-root-user", "--pid",
+                       "--fork",  "--mount-proc", "--kill-child"};
+    return launch(words, options);
   };
   CHECK(run_as_init({"--daemonize", "600"}).code == 0);
   CHECK(run_as_init({"--exit-on", "1:7", "--sleep", "600"}).code == 7);
+  CHECK(run_as_init({"--no-core", "--on", "1", "--raise", "11"}).code == 139);
+}
+
+TEST_CASE("as process 1 strangers are reaped and not touched") {
+  if (::getuid() != 0 || std::system("unshare --pid --fork --mount-proc true 2>/dev/null") != 0)
+    SKIP("needs root, to put a stranger into a PID namespace");
+  LaunchRun::Options options;
+  options.wrapper = {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"};
+  LaunchRun run({"-n", "1", "--", probe_program(), "--wait-for", "OUT/done"}, options);
+  run.wait_for_file("rank_0.json");
+  const pid_t init = launcher::children_of(run.pid()).at(0);
+  // Two orphans: one that ends, and one that stays.
+  const std::string stranger = "nsenter -t " + std::to_string(init) +
+                               " -p -m sh -c '(sleep 0.1 & " +
+                               "sleep 600 &) </dev/null >/dev/null 2>&1'";
+  REQUIRE(std::system(stranger.c_str()) == 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto children = launcher::children_of(init);
+  CHECK(children.size() == 2);  // The launcher, and the one that stays.
+  CHECK(std::ranges::any_of(children, [](pid_t pid) { return command_line(pid) == "sleep 600 "; }));
+  std::ofstream(run.path("done")).flush();
+  CHECK(run.wait().code == 0);
 }
 
 TEST_CASE("many starts and ends leave no process and no file") {

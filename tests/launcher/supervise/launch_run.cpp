@@ -174,6 +174,11 @@ void LaunchRun::type(const std::string& text) const {
 
 void LaunchRun::close_output() { close_if_open(out_); }
 
+void LaunchRun::resize(int columns) const {
+  const winsize size{30, static_cast<unsigned short>(columns), 0, 0};
+  ::ioctl(out_, TIOCSWINSZ, &size);
+}
+
 void LaunchRun::pump(std::chrono::milliseconds limit) {
   pollfd fds[] = {{out_, POLLIN, 0}, {err_, POLLIN, 0}};
   if (::poll(fds, 2, static_cast<int>(limit.count())) <= 0) return;

@@ -51,6 +51,8 @@ class LaunchRun {
   /// Types on the terminal, or appends to nothing else.
   void type(const std::string& text) const;
   void close_output();
+  /// The terminal gets another width.
+  void resize(int columns) const;
 
   /// A file in the folder of this run.
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }

@@ -41,6 +41,17 @@ TEST_CASE("ranks see terminals, of our width less the prefix") {
   }
 }
 
+TEST_CASE("ranks are told of a new width") {
+  LaunchRun run({"-n", "2", "--", probe_program(), "--count-signals", "--wait-columns", "56",
+                 "--wait-for", "OUT/signals_0", "--wait-for", "OUT/signals_1"},
+                on_terminal());
+  run.wait_for_file("counting_0");
+  run.wait_for_file("counting_1");
+  run.resize(60);
+  CHECK(run.wait().code == 0);
+  CHECK(file_text(run.path("signals_1")) == "WINCH\n");
+}
+
 TEST_CASE("rank 0 reads from the terminal") {
   LaunchRun run({"-n", "2", "--", "sh", "-c",
                  "[ $RANK = 1 ] && exit; echo ready; read line; echo \"got <$line>\""},
