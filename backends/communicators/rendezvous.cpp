@@ -3,6 +3,8 @@
 #include <muster/error.hpp>
 
 #include "communicators/listener.hpp"
+#include "communicators/name_service.hpp"
+#include "communicators/signals.hpp"
 #include "communicators/text.hpp"
 
 #include <c10/util/Flags.h>
@@ -72,6 +74,10 @@ c10::intrusive_ptr<c10d::Store> open_store(const World& world, std::string& loca
   } else {
     local_address = await_listener(address, world.timeout);
   }
+  const NameServiceOff no_names;
+  // A server starts a thread, which must not get the program's signals. Somebody listens by now, so
+  // nobody waits long with signals held.
+  const SignalsHeld held(SignalsHeld::Set::all);
   try {
     return c10::make_intrusive<c10d::TCPStore>(address.host, options);
   } catch (const std::exception& error) {

@@ -2,6 +2,7 @@
 
 #include <muster/error.hpp>
 
+#include "backends/catch.hpp"
 #include "backends/ranks.hpp"
 #include "backends/values.hpp"
 
@@ -10,7 +11,6 @@
 #include <ATen/ops/max.h>
 #include <ATen/ops/min.h>
 #include <ATen/ops/zeros.h>
-#include <catch2/catch_test_macros.hpp>
 
 #include <numeric>
 #include <string>

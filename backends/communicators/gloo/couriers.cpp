@@ -1,19 +1,10 @@
 #include "communicators/gloo/couriers.hpp"
 
-#include <csignal>
+#include "communicators/signals.hpp"
+
 #include <utility>
 
 namespace muster::gloo {
-
-std::thread quiet_thread(std::function<void()> body) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(body));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
 
 void Couriers::stop() {
   {

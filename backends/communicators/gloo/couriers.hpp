@@ -36,7 +36,4 @@ class Couriers {
   std::vector<std::thread> threads_;
 };
 
-/// A thread that leaves all signals to the program's own threads.
-std::thread quiet_thread(std::function<void()> body);
-
 }  // namespace muster::gloo

@@ -4,6 +4,7 @@
 
 #include "communicators/gloo/scene.hpp"
 #include "communicators/note.hpp"
+#include "communicators/signals.hpp"
 #include "communicators/text.hpp"
 
 #include <algorithm>
@@ -104,6 +105,7 @@ void Group::execute(Pending& pending) noexcept {
     collective(operation, traffic);
     note(operation, CollectiveState::done);
     pending.finish();
+    letters_.prepare();
     return;
   } catch (const LinkLost& error) {
     lost(error.peer());

@@ -2,12 +2,22 @@
 
 #include "communicators/gloo/tags.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace muster::gloo {
 namespace {
 
-constexpr std::size_t sent = 2;
+constexpr std::size_t line = 64;
+static_assert(sizeof(Header) <= 4 * line);
+constexpr std::size_t data_offset = 4 * line;
+
+/// Large where there are few peers, so that all letters take little memory together.
+std::size_t capacity_for(int size) {
+  constexpr std::size_t together = 256 << 10;
+  return std::clamp<std::size_t>(together / static_cast<std::size_t>(size) / line * line, 4 << 10,
+                                 64 << 10);
+}
 
 /// The transport's thread writes headers that we look at before it says that they are whole.
 std::uint64_t peek(std::uint64_t& word) {
@@ -20,63 +30,55 @@ Letters::Letters(Links& links, int rank, int size)
     : links_(links),
       rank_(rank),
       size_(size),
-      memory_(3 * letter_bytes * static_cast<std::size_t>(size)),
+      capacity_(capacity_for(size)),
+      memory_(2 * static_cast<std::size_t>(size) * (data_offset + capacity_)),
       newest_(static_cast<std::size_t>(size)) {
-  turn_ = 1;
-  post_receives();
+  prepare();
 }
 
-char* Letters::letter(std::size_t set, int peer) const {
-  return memory_.data() +
-         letter_bytes * (set * static_cast<std::size_t>(size_) + static_cast<std::size_t>(peer));
+char* Letters::letter(bool sent, int peer) const {
+  const int index = (sent ? size_ : 0) + peer;
+  return memory_.data() + (data_offset + capacity_) * static_cast<std::size_t>(index);
 }
 
-Header& Letters::header(std::size_t set, int peer) const {
-  return *reinterpret_cast<Header*>(letter(set, peer));
+Header& Letters::outgoing(int peer) const { return *reinterpret_cast<Header*>(letter(true, peer)); }
+
+char* Letters::outgoing_data(int peer) const { return letter(true, peer) + data_offset; }
+
+const Header& Letters::incoming(int peer) const {
+  return *reinterpret_cast<Header*>(letter(false, peer));
 }
 
-void Letters::post_receives() {
-  turn_ = 1 - turn_;
-  auto& tickets = receives_[turn_];
-  tickets.assign(static_cast<std::size_t>(size_), nullptr);
+const char* Letters::incoming_data(int peer) const { return letter(false, peer) + data_offset; }
+
+void Letters::prepare() {
+  receives_.assign(static_cast<std::size_t>(size_), nullptr);
   for (int peer = 0; peer < size_; ++peer) {
     if (peer != rank_) {
-      header(turn_, peer).check = 0;
-      tickets[static_cast<std::size_t>(peer)] =
-          links_.receive(peer, tag::letter, letter(turn_, peer), sizeof(Header) + capacity);
+      reinterpret_cast<Header*>(letter(false, peer))->check = 0;
+      receives_[static_cast<std::size_t>(peer)] =
+          links_.receive(peer, tag::letter, letter(false, peer), data_offset + capacity_);
     }
   }
 }
-
-Header& Letters::outgoing(int peer) const { return header(sent, peer); }
-
-char* Letters::outgoing_data(int peer) const { return letter(sent, peer) + sizeof(Header); }
 
 void Letters::post() {
   for (int step = 1; step < size_; ++step) {  // Not all to rank 0 first.
     const int peer = (rank_ + step) % size_;
-    const auto bytes = sizeof(Header) + outgoing(peer).inline_bytes;
-    sends_.push_back(links_.send(peer, tag::letter, letter(sent, peer), bytes));
+    const auto bytes = data_offset + outgoing(peer).inline_bytes;
+    sends_.push_back(links_.send(peer, tag::letter, letter(true, peer), bytes));
   }
-  post_receives();
 }
 
 void Letters::await() {
-  const auto set = 1 - turn_;
   for (int peer = 0; peer < size_; ++peer) {
     if (peer == rank_) {
       continue;
     }
-    links_.wait(receives_[set][static_cast<std::size_t>(peer)]);
+    links_.wait(receives_[static_cast<std::size_t>(peer)]);
     const std::lock_guard lock(mutex_);
-    newest_[static_cast<std::size_t>(peer)] = header(set, peer);
+    newest_[static_cast<std::size_t>(peer)] = incoming(peer);
   }
-}
-
-const Header& Letters::incoming(int peer) const { return header(1 - turn_, peer); }
-
-const char* Letters::incoming_data(int peer) const {
-  return letter(1 - turn_, peer) + sizeof(Header);
 }
 
 void Letters::finish() {
@@ -95,13 +97,8 @@ bool Letters::arrived(int peer, std::uint64_t ordinal) const {
   if (newest(peer).ordinal >= ordinal) {
     return true;
   }
-  for (const std::size_t set : {0U, 1U}) {
-    auto& unread = header(set, peer);
-    if (peek(unread.check) == Header::written && peek(unread.ordinal) == ordinal) {
-      return true;
-    }
-  }
-  return false;
+  auto& unread = *reinterpret_cast<Header*>(letter(false, peer));
+  return peek(unread.check) == Header::written && peek(unread.ordinal) == ordinal;
 }
 
 }  // namespace muster::gloo

@@ -4,7 +4,6 @@
 #include "communicators/gloo/links.hpp"
 #include "communicators/gloo/memory.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -13,27 +12,30 @@
 namespace muster::gloo {
 
 /// The first messages of each collective: every rank sends every other a letter with its header
-/// and, if they are small, the data. Receives for the next collective are always posted, so that a
-/// letter is sent at once. For the executing thread alone, but for arrived() and newest().
+/// and, if they are small, the data. Receives of the next letters are posted when an operation
+/// ends, so that most letters are sent at once. For the executing thread alone, but for arrived()
+/// and newest().
 class Letters {
  public:
-  /// Bytes of data that a letter takes.
-  static constexpr std::size_t capacity = 8192;
-
   Letters(Links& links, int rank, int size);
+
+  /// Bytes of data that a letter takes, equal on all ranks.
+  std::size_t capacity() const noexcept { return capacity_; }
 
   /// The letter to `peer`, to be filled before post(); its inline_bytes of data are sent with it.
   Header& outgoing(int peer) const;
   char* outgoing_data(int peer) const;
-  /// Sends the letters of a collective, and makes ready for those of the next.
+  /// Sends the letters of a collective.
   void post();
   /// Blocks until the letters of all peers are here. Throws LinkLost.
   void await();
-  /// The letter from `peer`, until the next post().
+  /// The letter from `peer`, until prepare().
   const Header& incoming(int peer) const;
   const char* incoming_data(int peer) const;
   /// Blocks until our letters are out.
   void finish();
+  /// Makes ready for the next collective.
+  void prepare();
 
   // For messages about failures, from any thread.
 
@@ -43,19 +45,14 @@ class Letters {
   bool arrived(int peer, std::uint64_t ordinal) const;
 
  private:
-  static constexpr std::size_t letter_bytes = 132 * 64;
-  static_assert(sizeof(Header) + capacity <= letter_bytes);
-
-  char* letter(std::size_t set, int peer) const;
-  Header& header(std::size_t set, int peer) const;
-  void post_receives();
+  char* letter(bool sent, int peer) const;
 
   Links& links_;
   int rank_;
   int size_;
-  Memory memory_;  ///< Sets of a letter a peer: 0 and 1 take turns to be received, 2 is sent.
-  std::size_t turn_ = 0;  ///< The set that the newest receives were posted for.
-  std::array<std::vector<Ticket>, 2> receives_;
+  std::size_t capacity_;
+  Memory memory_;  ///< A letter from each rank, then one to each.
+  std::vector<Ticket> receives_;
   std::vector<Ticket> sends_;
   mutable std::mutex mutex_;
   std::vector<Header> newest_;

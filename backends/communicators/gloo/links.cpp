@@ -4,6 +4,7 @@
 
 #include "communicators/gloo/tags.hpp"
 #include "communicators/rendezvous.hpp"
+#include "communicators/signals.hpp"
 #include "communicators/text.hpp"
 
 #include <ATen/ops/from_blob.h>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace muster::gloo {
 
@@ -42,10 +44,20 @@ Device device_for(const std::string& address) {
   const std::lock_guard lock(mutex);
   auto device = devices[address].lock();
   if (!device) {
+    const SignalsHeld held(SignalsHeld::Set::all);  // From Gloo's thread, which starts here.
     device = c10d::ProcessGroupGloo::createDeviceForHostname(address, /*lazyInit=*/false);
     devices[address] = device;
   }
   return device;
+}
+
+/// Each pair of ranks has two connections, one for each direction. Gloo locks a connection while it
+/// writes, and its own thread spins when it cannot lock the one from which data comes; on a machine
+/// with few cores it keeps the writer from running.
+constexpr int directions = 2;
+
+int directed(int tag, int sender, int receiver) {
+  return directions * tag + (sender < receiver ? 0 : 1);
 }
 
 /// Loopback where that will do, of the family that the rendezvous has.
@@ -94,7 +106,9 @@ c10::intrusive_ptr<c10d::ProcessGroupGloo> connect_group(const Endpoint& endpoin
   await_peers(store, endpoint);
   auto options = c10d::ProcessGroupGloo::Options::create(endpoint.timeout);
   options->threads = 0;  // Of its operations only send and receive are used, which need none.
-  options->devices.push_back(device_for(address_for(endpoint)));
+  // One set of connections each; Gloo takes the set number tag % directions.
+  const auto device = device_for(address_for(endpoint));
+  options->devices.assign(directions, device);
   return c10::make_intrusive<c10d::ProcessGroupGloo>(store, endpoint.rank, endpoint.size, options);
 }
 
@@ -102,6 +116,7 @@ c10::intrusive_ptr<c10d::ProcessGroupGloo> connect_group(const Endpoint& endpoin
 
 Links::Links(const Endpoint& endpoint)
     : rank_(endpoint.rank), size_(endpoint.size), transport_(std::make_unique<Transport>()) {
+  const SignalsHeld held(SignalsHeld::Set::pipe);
   try {
     transport_->group = connect_group(endpoint);
   } catch (const Error&) {
@@ -127,6 +142,10 @@ Ticket Links::receive(int peer, int tag, void* data, std::size_t bytes) {
 Ticket Links::post(bool sends, int peer, int tag, void* data, std::size_t bytes) {
   std::vector<at::Tensor> memory{at::from_blob(data, {static_cast<std::int64_t>(bytes)},
                                                at::TensorOptions().dtype(at::kByte))};
+  std::optional<SignalsHeld> held;
+  if (!is_quiet_thread()) {
+    held.emplace(SignalsHeld::Set::pipe);
+  }
   const std::lock_guard lock(posting_);
   if (closed()) {
     throw LinkLost(peer, "closed by this rank");
@@ -134,7 +153,8 @@ Ticket Links::post(bool sends, int peer, int tag, void* data, std::size_t bytes)
   try {
     auto& group = *transport_->group;
     return std::make_shared<Message>(
-        Message{peer, sends ? group.send(memory, peer, tag) : group.recv(memory, peer, tag)});
+        Message{peer, sends ? group.send(memory, peer, directed(tag, rank_, peer))
+                            : group.recv(memory, peer, directed(tag, peer, rank_))});
   } catch (const std::exception& error) {
     throw LinkLost(peer, first_line(error.what()));
   }
@@ -197,6 +217,7 @@ void Links::close() noexcept {
   if (!transport_->group) {
     return;
   }
+  const SignalsHeld held(SignalsHeld::Set::pipe);
   {
     const std::lock_guard lock(posting_);
     poison();

@@ -73,14 +73,14 @@ Parts parts_of(const Scene& scene, const Operation& operation) {
   return parts;
 }
 
-bool fits(std::size_t bytes) { return bytes <= Letters::capacity; }
+bool fits(const Scene& scene, std::size_t bytes) { return bytes <= scene.letters.capacity(); }
 
 void write_letters(const Scene& scene, const Parts& parts) {
   for (int peer = 0; peer < scene.size; ++peer) {
     const auto out = parts.out[static_cast<std::size_t>(peer)];
     auto& letter = scene.letters.outgoing(peer);
     letter.for_you = parts.sent[static_cast<std::size_t>(peer)];
-    letter.inline_bytes = peer != scene.rank && fits(out.size()) ? out.size() : 0;
+    letter.inline_bytes = peer != scene.rank && fits(scene, out.size()) ? out.size() : 0;
     std::copy_n(out.begin(), letter.inline_bytes, scene.letters.outgoing_data(peer));
   }
 }
@@ -100,7 +100,7 @@ void move(const Scene& scene, const Operation& operation) {
   write_letters(scene, parts);
   for (int peer = 0; peer < scene.size; ++peer) {
     const auto in = parts.in[static_cast<std::size_t>(peer)];
-    if (peer != scene.rank && !fits(in.size())) {
+    if (peer != scene.rank && !fits(scene, in.size())) {
       scene.traffic.receive(peer, tag::part, in.data(), in.size());
     }
   }
@@ -109,14 +109,14 @@ void move(const Scene& scene, const Operation& operation) {
   for (int step = 1; step < scene.size; ++step) {
     const int peer = (scene.rank + step) % scene.size;
     const auto out = parts.out[static_cast<std::size_t>(peer)];
-    if (!fits(out.size())) {
+    if (!fits(scene, out.size())) {
       scene.traffic.send(peer, tag::part, out.data(), out.size());
     }
   }
   keep_own(scene, parts);
   for (int peer = 0; peer < scene.size; ++peer) {
     const auto in = parts.in[static_cast<std::size_t>(peer)];
-    if (peer != scene.rank && fits(in.size())) {
+    if (peer != scene.rank && fits(scene, in.size())) {
       std::copy_n(scene.letters.incoming_data(peer), in.size(), in.begin());
     }
   }

@@ -9,7 +9,8 @@
 namespace muster::gloo {
 namespace {
 
-constexpr std::size_t letter_bytes = sizeof(Header) + Letters::capacity;
+constexpr std::size_t capacity = 8192;
+constexpr std::size_t letter_bytes = sizeof(Header) + capacity;
 
 Header& header(const Memory& letter) { return *reinterpret_cast<Header*>(letter.data()); }
 
@@ -30,7 +31,7 @@ void Parcel::post_send(const Operation& operation, std::uint32_t number) {
   auto& own = header(letter_);
   own = describe(operation);
   own.bulk_tag = tag::bulk + static_cast<int>(number % tag::bulk_count);
-  own.inline_bytes = bytes <= Letters::capacity ? bytes : 0;
+  own.inline_bytes = bytes <= capacity ? bytes : 0;
   std::copy_n(data, own.inline_bytes, letter_.data() + sizeof(Header));
   traffic_.send(operation.peer, operation.tag, letter_.data(), sizeof(Header) + own.inline_bytes);
   if (own.inline_bytes < bytes) {
@@ -56,7 +57,7 @@ void Parcel::take(const Operation& operation) {
   }
   auto* const data = static_cast<char*>(operation.output.data_ptr());
   const auto bytes = operation.output.nbytes();
-  if (bytes <= Letters::capacity) {
+  if (bytes <= capacity) {
     std::copy_n(letter_.data() + sizeof(Header), bytes, data);
   } else {
     traffic_.receive(operation.peer, theirs.bulk_tag, data, bytes);

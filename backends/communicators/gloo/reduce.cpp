@@ -14,8 +14,9 @@ using Kind = Operation::Kind;
 constexpr std::int64_t chunk_bytes = 512 << 10;
 /// Chunks of each peer that may be on their way at once.
 constexpr std::int64_t window = 4;
-/// All letters of an operation that carry data take this together, at most.
-constexpr std::size_t letters_bytes = 64 << 10;
+/// The letters that a rank sends for one all_reduce carry so much data together, at most: each has
+/// all of it, where slices would take two messages with a share of it.
+constexpr std::size_t letters_bytes = 128 << 10;
 
 class Reduction {
  public:
@@ -64,8 +65,8 @@ class Reduction {
   }
 
   bool fits_letters() const {
-    const auto limit =
-        std::min(Letters::capacity, letters_bytes / static_cast<std::size_t>(scene_.size));
+    const auto peers = static_cast<std::size_t>(scene_.size - 1);
+    const auto limit = std::min(scene_.letters.capacity(), letters_bytes / peers);
     for (int peer = 0; peer < scene_.size; ++peer) {
       if (static_cast<std::size_t>(letter_part(peer).count * input_element_) > limit) {
         return false;

@@ -2,9 +2,9 @@
 
 namespace muster::gloo::tag {
 
-// A tag has 31 bits. Up to 28 are the user's, for send and receive.
+// A tag has 30 bits (Links needs one more). Up to 28 are the user's, for send and receive.
 
-constexpr int own = 1 << 30;
+constexpr int own = 1 << 29;
 constexpr int letter = own + 1;  ///< The first message of a collective.
 constexpr int part = own + 2;    ///< Data that goes from one rank to another.
 constexpr int reduce = own + 3;  ///< Slices on their way to who folds them.

@@ -1,0 +1,98 @@
+#include "communicators/rendezvous.hpp"
+
+#include <muster/error.hpp>
+
+#include "backends/catch.hpp"
+#include "backends/ranks.hpp"
+#include "communicators/listener.hpp"
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace muster::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("a world of one needs no rendezvous") {
+  CHECK(Rendezvous::open(World{}).state() == nullptr);
+}
+
+TEST_CASE("ranks meet at an address that is held for them, whoever comes first") {
+  for (const int late : {0, 1}) {
+    const HeldPort port;
+    std::vector<std::thread> threads;
+    std::vector<std::string> found(2);
+    for (int rank = 0; rank < 2; ++rank) {
+      threads.emplace_back([&, rank] {
+        std::this_thread::sleep_for(rank == late ? 100ms : 0ms);
+        const auto rendezvous = Rendezvous::open(world_at(port, rank, 2, 20s));
+        auto& store = *rendezvous.state()->store;
+        store.set("from " + std::to_string(rank), std::string("hello"));
+        found[static_cast<std::size_t>(rank)] =
+            store.get_to_str({"from " + std::to_string(1 - rank)});
+        // Rank 0 serves until rank 1 has read.
+        store.set("done " + std::to_string(rank), std::string("yes"));
+        store.wait({"done 0", "done 1"});
+      });
+    }
+    for (auto& thread : threads) {
+      thread.join();
+    }
+    CHECK(found[0] == "hello");
+    CHECK(found[1] == "hello");
+  }
+}
+
+TEST_CASE("rank 0 serves on the descriptor that it inherits") {
+  const HeldPort port;
+  REQUIRE(::setenv("MUSTER_MASTER_FD", std::to_string(port.descriptor()).c_str(), 1) == 0);
+  for (int round = 0; round < 2; ++round) {
+    const auto rendezvous = Rendezvous::open(world_at(port, 0, 2, 20s));
+    CHECK(await_listener({"127.0.0.1", port.number()}, 5s) == "127.0.0.1");
+  }
+  CHECK((::fcntl(port.descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
+  REQUIRE(::setenv("MUSTER_MASTER_FD", "nonsense", 1) == 0);
+  CHECK_THROWS_AS(Rendezvous::open(world_at(port, 0, 2, 20s)), ConfigError);
+  REQUIRE(::setenv("MUSTER_MASTER_FD", "9999", 1) == 0);
+  CHECK_THROWS_AS(Rendezvous::open(world_at(port, 0, 2, 20s)), CommunicationError);
+  ::unsetenv("MUSTER_MASTER_FD");
+}
+
+TEST_CASE("the store listens on its address only") {
+  const HeldPort port;
+  const auto rendezvous = Rendezvous::open(world_at(port, 0, 2, 20s));
+  CHECK_NOTHROW(await_listener({"127.0.0.1", port.number()}, 5s));
+  CHECK_THROWS_AS(await_listener({"127.0.0.2", port.number()}, 50ms), CommunicationError);
+}
+
+TEST_CASE("when rank 0 does not come its address is named") {
+  const HeldPort port;
+  const auto error = error_of([&] { Rendezvous::open(world_at(port, 1, 2, 200ms)); });
+  CHECK(error.find("rank 0 did not listen on 127.0.0.1:" + std::to_string(port.number())) == 0);
+  CHECK(error.find("within 200 ms") != std::string::npos);
+}
+
+TEST_CASE("a port that is taken is named") {
+  const HeldPort port;
+  REQUIRE(::listen(port.descriptor(), 1) == 0);
+  const auto error = error_of([&] { Rendezvous::open(world_at(port, 0, 2, 5s)); });
+  CHECK(error.find("rank 0 cannot listen on 127.0.0.1:" + std::to_string(port.number())) == 0);
+}
+
+TEST_CASE("worlds without an address, or with a name for one, are refused") {
+  World world;
+  world.size = 2;
+  CHECK_THROWS_AS(Rendezvous::open(world), ConfigError);
+  world.master_port = 1;
+  world.master_addr = "localhost";
+  CHECK_THROWS_AS(Rendezvous::open(world), ConfigError);
+}
+
+}  // namespace
+}  // namespace muster::test
