@@ -115,11 +115,7 @@ bool HeaderEvents::start_array(std::size_t) {
 }
 
 bool HeaderEvents::end_array() {
-  if (place_ != Place::unknown) {
-    place_ = Place::tensor;
-  } else if (--unknown_depth_ == 0) {
-    place_ = Place::tensor;
-  }
+  if (place_ != Place::unknown || --unknown_depth_ == 0) place_ = Place::tensor;
   return true;
 }
 

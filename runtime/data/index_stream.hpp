@@ -21,12 +21,12 @@ struct IndexBatch {
 class IndexStream {
  public:
   virtual ~IndexStream() = default;
+  IndexStream(const IndexStream&) = delete;
+  IndexStream& operator=(const IndexStream&) = delete;
   virtual std::optional<IndexBatch> next() = 0;
 
  protected:
   IndexStream() = default;
-  IndexStream(const IndexStream&) = default;
-  IndexStream& operator=(const IndexStream&) = default;
 };
 
 /// Where in the training a stream begins.

@@ -6,7 +6,8 @@
 namespace muster {
 
 at::Tensor to_device(at::Tensor tensor, at::Device device) {
-  return tensor.defined() ? tensor.to(device, /*non_blocking=*/true) : tensor;
+  if (tensor.defined()) tensor = tensor.to(device, /*non_blocking=*/true);
+  return tensor;
 }
 
 void require_cpu(const std::type_info& type, at::Device device) {

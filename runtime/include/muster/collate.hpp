@@ -42,8 +42,8 @@ struct DefaultCollate {
  private:
   template <class T>
   static auto numbers(const std::vector<T>& values);
-  template <class T, std::size_t... I>
-  auto members(std::vector<T>& examples, std::index_sequence<I...>) const;
+  template <class T, std::size_t... index>
+  auto members(std::vector<T>& examples, std::index_sequence<index...>) const;
   template <class T>
   auto example(std::vector<T>& examples) const;
   /// The collated values of what `member` takes out of each example.
@@ -90,9 +90,10 @@ auto DefaultCollate::column(std::vector<T>& examples, Member member) const {
   return (*this)(std::move(values));
 }
 
-template <class T, std::size_t... I>
-auto DefaultCollate::members(std::vector<T>& examples, std::index_sequence<I...>) const {
-  return std::tuple(column(examples, [](T& example) -> auto& { return std::get<I>(example); })...);
+template <class T, std::size_t... index>
+auto DefaultCollate::members(std::vector<T>& examples, std::index_sequence<index...>) const {
+  return std::tuple(
+      column(examples, [](T& example) -> auto& { return std::get<index>(example); })...);
 }
 
 template <class T>

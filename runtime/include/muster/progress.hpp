@@ -30,6 +30,8 @@ class Progress {
   ~Progress();
   Progress(Progress&& other) noexcept;
   Progress& operator=(Progress&& other) noexcept;
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
 
   /// `done` steps and `samples` samples since it was made; `note` is shown behind: "loss 0.412".
   void update(std::int64_t done, std::int64_t samples = 0, std::string_view note = {});
