@@ -1,6 +1,7 @@
 #include "death_record.hpp"
 
 #include <muster/control.hpp>
+#include <muster/error.hpp>
 
 #include <array>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <signal.h>
 #include <string>
+#include <typeinfo>
 
 namespace muster {
 namespace {
@@ -23,25 +25,37 @@ constexpr std::array fatal_signals{FatalSignal{SIGSEGV, "SIGSEGV"}, FatalSignal{
 
 std::terminate_handler previous_terminate = nullptr;
 
-/// "std::runtime_error: label 11 is not in [0, 10)"
-std::string exception_text() {
-  const auto* type = abi::__cxa_current_exception_type();
-  if (!type) return "std::terminate was called without an exception";
+std::string type_name(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> readable(
-      abi::__cxa_demangle(type->name(), nullptr, nullptr, &status), &std::free);
-  const std::string name = status == 0 ? readable.get() : type->name();
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), &std::free);
+  return status == 0 ? readable.get() : type.name();
+}
+
+struct Death {
+  std::string reason = "exception";
+  std::string text;  ///< "std::runtime_error: label 11 is not in [0, 10)"
+};
+
+Death present_death() {
+  const auto* type = abi::__cxa_current_exception_type();
+  if (!type) return {.text = "std::terminate was called without an exception"};
+  const std::string name = type_name(*type);
   try {
     std::rethrow_exception(std::current_exception());
+  } catch (const CommunicationError& error) {
+    // Most often another rank died before: the launcher shall not blame this one.
+    return {"communication", name + ": " + error.what()};
   } catch (const std::exception& error) {
-    return name + ": " + error.what();
+    return {.text = name + ": " + error.what()};
   } catch (...) {
-    return name;
+    return {.text = name};
   }
 }
 
 [[noreturn]] void on_terminate() {
-  Control::instance().death("exception", exception_text());
+  const auto death = present_death();
+  Control::instance().death(death.reason, death.text);
   if (previous_terminate) previous_terminate();
   std::abort();
 }

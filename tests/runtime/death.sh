@@ -26,6 +26,9 @@ expect overflow 139 'SIGSEGV'
 expect raise 136 'SIGFPE'
 expect handled 9 'exit'
 
+expect peer 134 'rank 1 failed first'
+expect peer 134 'rank 1 has no more data'
+
 # Without a launcher nothing is changed.
 status=0
 "$program" fault 2>/dev/null || status=$?

@@ -19,7 +19,10 @@ int overflow(int depth) {
   return depth < 0 ? frame[0] : overflow(depth + 1) + frame[0];
 }
 
-void die(std::string_view how) {
+void die(const muster::Accelerator& accelerator, std::string_view how) {
+  // Rank 1 dies, and the other waits for it.
+  if (how == "peer" && accelerator.is_main_process()) accelerator.wait_for_everyone("the end");
+  if (how == "peer") throw std::runtime_error("rank 1 has no more data");
   if (how == "throw") throw std::runtime_error("batch 17: label 11 is not in [0, 10)");
   if (how == "throw-number") throw 17;
   if (how == "abort") std::abort();
@@ -37,7 +40,7 @@ void die(std::string_view how) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const muster::Accelerator accelerator;
-  die(argv[1]);
+  die(accelerator, argv[1]);
   std::cerr << "rank_death: no way to die is called " << argv[1] << '\n';
   return 2;
 }
