@@ -1,5 +1,7 @@
 #include "supervisor.hpp"
 
+#include <muster/contract.hpp>
+
 #include "supervise/descriptors.hpp"
 #include "supervise/kernel.hpp"
 #include "supervise/kill_tree.hpp"
@@ -63,7 +65,9 @@ void Supervisor::start(int master) {
   images.reserve(programs_.size());
   for (std::size_t i = 0; i < programs_.size(); ++i) {
     const auto [out, err] = channels_.descriptors_of(i);
-    images.emplace_back(plan_.ranks[i], programs_[i],
+    ProcessSpec spec = plan_.ranks[i];
+    if (options_.prefixed()) spec.set.emplace(contract::prefixed, "1");
+    images.emplace_back(spec, programs_[i],
                         RankDescriptors{.standard = {input_.descriptor_of(i), out, err},
                                         .control = control_.descriptor_of(i),
                                         .memory = control_.memory(),
