@@ -92,6 +92,8 @@ void check_options(const DataLoaderOptions& options) {
          "num_workers = " + std::to_string(options.num_workers) + ": expected 0 to 1024");
   refuse(options.prefetch < 0,
          "prefetch = " + std::to_string(options.prefetch) + ": expected 0 or more");
+  refuse(options.prefetch > 0 && options.num_workers == 0,
+         "prefetch = " + std::to_string(options.prefetch) + " needs num_workers = 1 or more");
   (void)BatchPlan(0, options, Shard{});
 }
 

@@ -22,11 +22,13 @@ namespace muster {
 /// one; Accelerator::prepare gives the part for this rank.
 ///
 /// A data set has size() and one of
-///   get_batch(indices) -> batch      indices: std::vector or at::ArrayRef of std::int64_t or
-///   std::size_t get(index) -> example            examples are collated into a batch get(index,
-///   at::Generator)        the same; the generator is seeded from (seed, epoch, index)
-/// so those of torch::data do too. With several workers, several threads call it at the same time.
-/// It is read with gradients off.
+/// - get_batch(indices) -> batch; indices: std::vector, std::span or at::ArrayRef of std::int64_t
+///   or std::size_t
+/// - get(index) -> example; examples are collated into a batch
+/// - get(index, at::Generator) -> example; the generator is seeded from (seed, epoch, index)
+///
+/// Those of torch::data do too. With several workers, several threads call it, and the collate
+/// function, at the same time. It is read with gradients off.
 ///
 /// Each begin() is an epoch, whose order is a function of (seed, epoch) only. The next one begins
 /// when an epoch was begun, however it ended; set_epoch(n) chooses. What a data set throws comes

@@ -5,16 +5,17 @@
 
 namespace muster {
 
-/// What the parts of a training loop tell each other: the loaders that are being iterated (an evaluation may stand
-/// inside a training epoch) and whether this micro-step synchronises. One a process's Accelerator, shared by what it
-/// prepared; used by the thread that runs the loop.
+/// What the parts of a training loop tell each other: the loaders that are being iterated (an
+/// evaluation may stand inside a training epoch) and whether this micro-step synchronises. One a
+/// process's Accelerator, shared by what it prepared; used by the thread that runs the loop.
 class LoopState {
  public:
   bool sync_gradients = true;
 
   /// A loader's iteration begins; it is the active one until it leaves.
   void enter(const void* loader);
-  /// Its present batch: whether it is the epoch's last, and how many samples of the global batch are real
+  /// Its present batch: whether it is the epoch's last, and how many samples of the global batch
+  /// are real
   /// (-1: all; smaller than the batch where the tail was completed with repeated samples).
   void update(const void* loader, bool last, std::int64_t real_samples);
   /// The iteration ended, by the end of the epoch, a break or an exception.
@@ -23,7 +24,9 @@ class LoopState {
   bool in_loader() const noexcept { return !active_.empty(); }
   bool end_of_loader() const noexcept;         ///< Of the active loader; false without one.
   std::int64_t real_samples() const noexcept;  ///< Of the active loader's batch; -1 without one.
-  std::uint64_t batches() const noexcept { return batches_; }  ///< Calls of update so far, of any loader.
+  std::uint64_t batches() const noexcept {
+    return batches_;
+  }  ///< Calls of update so far, of any loader.
 
  private:
   struct Active {

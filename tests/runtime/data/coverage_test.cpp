@@ -195,6 +195,7 @@ TEST_CASE("options that exclude each other are refused") {
   CHECK_THROWS_AS(check_options({.batch_size = 0}), ConfigError);
   CHECK_THROWS_AS(check_options({.num_workers = -1}), ConfigError);
   CHECK_THROWS_AS(check_options({.prefetch = -1}), ConfigError);
+  CHECK_THROWS_AS(check_options({.prefetch = 2}), ConfigError);
   CHECK_THROWS_AS(check_options({.shuffle = true, .sampler = list}), ConfigError);
   CHECK_THROWS_AS(check_options({.shuffle = true, .batch_sampler = batches}), ConfigError);
   CHECK_THROWS_AS(check_options({.batch_size = 2, .batch_sampler = batches}), ConfigError);
