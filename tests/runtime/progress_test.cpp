@@ -201,8 +201,8 @@ TEST_CASE("on a terminal one line is drawn anew, not too often") {
   const Variable no_colour("NO_COLOR", "");
   const Line line = Line::terminal(60);
   {
-    Progress bar("epoch 1/1", 1000, {.descriptor = line.in});
     const auto start = std::chrono::steady_clock::now();
+    Progress bar("epoch 1/1", 1000, {.descriptor = line.in});
     for (int i = 1; i <= 1000; ++i) bar.update(i, i);
     const auto spent = std::chrono::steady_clock::now() - start;
     const std::string drawn = line.all();
