@@ -82,7 +82,7 @@ function(muster_library target export_name)
                      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:muster_warnings>)
-  if(MUSTER_INSTALL)
+  if(MUSTER_INSTALL AND NOT MUSTER_LAUNCHER_ONLY)
     install(TARGETS ${target} EXPORT musterTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   endif()
