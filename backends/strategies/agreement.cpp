@@ -19,12 +19,12 @@ void throw_disagreement(Communicator& communicator, std::int64_t steps, std::int
   const auto* numbers = all.const_data_ptr<std::int64_t>();
   std::string text = "ranks are at different places of the training loop:";
   for (int rank = 0; rank < communicator.size(); ++rank) {
-    text += (rank == 0 ? " rank " : ", rank ") + std::to_string(rank) + " has made " +
-            std::to_string(numbers[2 * rank]) + " steps and begun " +
-            std::to_string(numbers[2 * rank + 1]) + " closing micro-steps";
+    text += (rank == 0 ? " rank 0 is at step " : "; rank " + std::to_string(rank) + " at step ") +
+            std::to_string(numbers[2 * rank]) + ", closing micro-step " +
+            std::to_string(numbers[2 * rank + 1]);
   }
-  throw ModelError(text + "; every rank must call backward, step and accumulate equally often, also "
-                          "for a batch that it skips");
+  throw ModelError(text + " (every rank must call backward, step and accumulate equally often, also "
+                          "for a batch that it skips)");
 }
 
 }  // namespace muster

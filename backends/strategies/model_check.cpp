@@ -92,7 +92,7 @@ std::size_t parameters_in(const std::vector<std::string>& lines) {
   throw ModelError("the model differs between ranks: rank 0 has " + line(here, ours) + " where rank " +
                    name + " has " + line(there, theirs) + " (rank 0: " +
                    std::to_string(parameters_in(ours)) + " parameters, rank " + name + ": " +
-                   std::to_string(parameters_in(theirs)) + "); build the same model on every rank");
+                   std::to_string(parameters_in(theirs)) + " parameters); build the same model on every rank");
 }
 
 }  // namespace
