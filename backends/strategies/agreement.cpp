@@ -1,10 +1,10 @@
 #include "agreement.hpp"
 
+#include <muster/error.hpp>
+
 #include <ATen/ops/empty.h>
 
 #include <string>
-
-#include <muster/error.hpp>
 
 namespace muster {
 
@@ -23,8 +23,9 @@ void throw_disagreement(Communicator& communicator, std::int64_t steps, std::int
             std::to_string(numbers[2 * rank]) + ", closing micro-step " +
             std::to_string(numbers[2 * rank + 1]);
   }
-  throw ModelError(text + " (every rank must call backward, step and accumulate equally often, also "
-                          "for a batch that it skips)");
+  throw ModelError(text +
+                   " (every rank must call backward, step and accumulate equally often, also "
+                   "for a batch that it skips)");
 }
 
 }  // namespace muster

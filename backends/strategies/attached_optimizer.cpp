@@ -1,13 +1,13 @@
 #include "attached_optimizer.hpp"
 
+#include <muster/error.hpp>
+
 #include <torch/optim/optimizer.h>
 
 #include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>
-
-#include <muster/error.hpp>
 
 namespace muster {
 namespace {
@@ -23,7 +23,8 @@ std::vector<std::vector<const void*>> identities(const Groups& groups) {
   return all;
 }
 
-/// C++'s parameters() lists a tied weight as often as it is registered, and step() would move it as often.
+/// C++'s parameters() lists a tied weight as often as it is registered, and step() would move it as
+/// often.
 void remove_repeats(Groups& groups, const FlatModel& model) {
   std::unordered_map<const void*, std::size_t> group_of;
   for (std::size_t index = 0; index < groups.size(); ++index) {
@@ -69,14 +70,17 @@ void AttachedOptimizer::require_unchanged() const {
   const auto [before, after] = std::ranges::mismatch(groups_, now);
   throw ModelError("parameter group " + std::to_string(after - now.begin()) +
                    " of the optimizer was " +
-                   (before == groups_.end() ? "added" : after == now.end() ? "removed" : "changed") +
+                   (before == groups_.end() ? "added"
+                    : after == now.end()    ? "removed"
+                                            : "changed") +
                    " after prepare; make its groups first, then prepare it");
 }
 
 void AttachedOptimizer::step(const GradientWindow& window) {
   if (!update_) {
-    throw UnsupportedError("this type of optimizer is not known; run its own step() between "
-                           "before_step() and after_step()");
+    throw UnsupportedError(
+        "this type of optimizer is not known; run its own step() between "
+        "before_step() and after_step()");
   }
   update_->step(window);
 }

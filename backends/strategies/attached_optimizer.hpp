@@ -1,20 +1,21 @@
 #pragma once
 
+#include "flat_model.hpp"
+#include "fused_update.hpp"
+#include "gradient_window.hpp"
+
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
-
-#include "flat_model.hpp"
-#include "fused_update.hpp"
-#include "gradient_window.hpp"
 
 namespace muster {
 
 /// A user's optimizer and the parameters of the model that it updates.
 class AttachedOptimizer {
  public:
-  /// Takes repeats of a tied parameter out of the optimizer's groups. Throws ModelError for one that stands in two.
+  /// Takes repeats of a tied parameter out of the optimizer's groups. Throws ModelError for one
+  /// that stands in two.
   AttachedOptimizer(const FlatModel& model, torch::optim::Optimizer& optimizer);
 
   const torch::optim::Optimizer* optimizer() const noexcept { return &optimizer_; }

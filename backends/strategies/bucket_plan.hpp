@@ -34,18 +34,21 @@ struct BucketPlan {
   std::size_t first = 0, last = 0;  ///< Its slots: [first, last) of Plan::slots.
 };
 
-/// Buckets in the order in which backward is expected to fill them; slots bucket by bucket, in memory order.
+/// Buckets in the order in which backward is expected to fill them; slots bucket by bucket, in
+/// memory order.
 struct Plan {
   std::vector<BucketPlan> buckets;
   std::vector<Slot> slots;
 };
 
-/// Elements that a slot's size and offset are multiples of: 64 bytes, and 16 elements. Fused kernels treat the rest
-/// of a vector differently, so that sums would depend on where a slice is cut.
+/// Elements that a slot's size and offset are multiples of: 64 bytes, and 16 elements. Fused
+/// kernels treat the rest of a vector differently, so that sums would depend on where a slice is
+/// cut.
 std::int64_t slot_alignment(c10::ScalarType dtype);
 
-/// Fills buckets with the parameters from the last to the first, one bucket a (dtype, device) at a time; a bucket
-/// is closed once it holds `first_bytes`, later ones `bytes`. So one may be larger by a parameter.
+/// Fills buckets with the parameters from the last to the first, one bucket a (dtype, device) at a
+/// time; a bucket is closed once it holds `first_bytes`, later ones `bytes`. So one may be larger
+/// by a parameter.
 Plan plan_buckets(std::span<const ParameterShape> parameters, std::int64_t first_bytes,
                   std::int64_t bytes);
 

@@ -24,8 +24,8 @@ void BucketReduction::start(const GradientBuffers& buffers, double micro_steps,
 
 void BucketReduction::submit(const GradientBuffers& buffers, bool inside_backward) {
   const auto index = works_.size();
-  const auto label = "gradients " + std::to_string(index + 1) + '/' +
-                     std::to_string(model_.buckets().size());
+  const auto label =
+      "gradients " + std::to_string(index + 1) + '/' + std::to_string(model_.buckets().size());
   works_.push_back(communicator_.all_reduce(buffers.flat(index), ReduceOp::sum, label));
   ++counters_.reductions;
   if (inside_backward) ++counters_.overlapped;

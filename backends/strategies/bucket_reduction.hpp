@@ -1,10 +1,5 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
-#include <cstddef>
-#include <vector>
-
 #include <muster/communicator.hpp>
 #include <muster/strategy.hpp>
 
@@ -12,10 +7,15 @@
 #include "gradient_buffers.hpp"
 #include "window_report.hpp"
 
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <vector>
+
 namespace muster {
 
-/// Sums the buckets of one window over the ranks, one after the other in index order, which is the same on all ranks
-/// whatever the order of their gradients.
+/// Sums the buckets of one window over the ranks, one after the other in index order, which is the
+/// same on all ranks whatever the order of their gradients.
 class BucketReduction {
  public:
   BucketReduction(const FlatModel& model, Communicator& communicator, StrategyCounters& counters);
@@ -25,8 +25,8 @@ class BucketReduction {
   bool has_started(std::size_t bucket) const noexcept { return bucket < works_.size(); }
   /// Starts the next bucket, which takes in its parameters' gradients: the sum of `micro_steps`.
   void start(const GradientBuffers& buffers, double micro_steps, bool inside_backward);
-  /// Starts the last bucket with `own` (whose left, steps and late are set), waits for all, and returns the sums.
-  /// Only the last may be left to start.
+  /// Starts the last bucket with `own` (whose left, steps and late are set), waits for all, and
+  /// returns the sums. Only the last may be left to start.
   WindowReport finish(const GradientBuffers& buffers, double micro_steps, WindowReport own);
   /// The next start() begins with the first bucket.
   void reset() noexcept { works_.clear(); }

@@ -1,15 +1,15 @@
 #include "data_parallel.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <utility>
-
 #include <muster/error.hpp>
 
 #include "gradient_norm.hpp"
 #include "model_check.hpp"
 #include "tensor_broadcast.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
 
 namespace muster {
 
@@ -48,9 +48,7 @@ void DataParallel::broadcast_model() {
   broadcast_buffers();
 }
 
-void DataParallel::broadcast_buffers() {
-  broadcast_tensors(parts_.buffers(), *group_, "buffers");
-}
+void DataParallel::broadcast_buffers() { broadcast_tensors(parts_.buffers(), *group_, "buffers"); }
 
 void DataParallel::attach(torch::optim::Optimizer& optimizer) {
   require_prepared();

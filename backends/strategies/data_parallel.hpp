@@ -1,17 +1,17 @@
 #pragma once
 
+#include <muster/strategy.hpp>
+
+#include "attached_optimizer.hpp"
+#include "flat_model.hpp"
+#include "gradient_window.hpp"
+
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string_view>
 #include <vector>
-
-#include <muster/strategy.hpp>
-
-#include "attached_optimizer.hpp"
-#include "flat_model.hpp"
-#include "gradient_window.hpp"
 
 namespace muster {
 

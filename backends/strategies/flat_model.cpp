@@ -1,15 +1,15 @@
 #include "flat_model.hpp"
 
+#include <muster/error.hpp>
+
+#include "window.hpp"
+
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <unordered_set>
 #include <utility>
-
-#include <muster/error.hpp>
-
-#include "window.hpp"
 
 namespace muster {
 namespace {
@@ -28,14 +28,16 @@ void require_flat(const NamedTensor& parameter, c10::Device device) {
   const auto fail = [&](const std::string& why) {
     throw ModelError("parameter '" + parameter.name + "' " + why);
   };
-  if (tensor.layout() != at::kStrided) fail("is sparse; data parallel training needs dense parameters");
+  if (tensor.layout() != at::kStrided)
+    fail("is sparse; data parallel training needs dense parameters");
   if (tensor.device() != device) {
     fail("is on " + tensor.device().str() + ", the ranks communicate on " + device.str() +
          ": move the module before prepare");
   }
   if (!tensor.requires_grad()) return;
   if (!tensor.is_leaf()) fail("is the result of an operation; only leaves can be trained");
-  if (at::isComplexType(tensor.scalar_type())) fail("is complex; train its real and imaginary parts");
+  if (at::isComplexType(tensor.scalar_type()))
+    fail("is complex; train its real and imaginary parts");
 }
 
 struct Extent {
@@ -61,8 +63,9 @@ void require_disjoint(const std::vector<NamedTensor>& parameters) {
     const auto& before = extents[index - 1];
     const auto& after = extents[index];
     if (after.begin >= before.end) continue;
-    throw ModelError("parameters '" + before.parameter->name + "' and '" + after.parameter->name +
-                     "' are two tensors over one memory; tie weights by registering one tensor twice");
+    throw ModelError(
+        "parameters '" + before.parameter->name + "' and '" + after.parameter->name +
+        "' are two tensors over one memory; tie weights by registering one tensor twice");
   }
 }
 

@@ -1,15 +1,15 @@
 #include "fused_update.hpp"
 
+#include <muster/device.hpp>
+
+#include "window.hpp"
+
 #include <c10/core/GradMode.h>
 #include <torch/optim/optimizer.h>
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
-
-#include <muster/device.hpp>
-
-#include "window.hpp"
 
 namespace muster {
 
@@ -53,10 +53,11 @@ std::vector<FusedUpdate::Run> FusedUpdate::plan_runs(const GradientWindow& windo
   for (const auto& owned : owned_) {
     if (!window.has_gradient(owned.slot)) continue;
     const auto next = begin_slot(owned);
-    const bool joins = !runs.empty() && runs.back().last + 1 == next.first &&
-                       model_.slots()[runs.back().last].bucket == model_.slots()[next.first].bucket &&
-                       std::tie(runs.back().group, runs.back().fresh, runs.back().step) ==
-                           std::tie(next.group, next.fresh, next.step);
+    const bool joins =
+        !runs.empty() && runs.back().last + 1 == next.first &&
+        model_.slots()[runs.back().last].bucket == model_.slots()[next.first].bucket &&
+        std::tie(runs.back().group, runs.back().fresh, runs.back().step) ==
+            std::tie(next.group, next.fresh, next.step);
     if (joins) {
       runs.back().last = next.last;
     } else {
@@ -86,7 +87,8 @@ FusedUpdate::Run FusedUpdate::begin_slot(const OwnedSlot& owned) {
 bool FusedUpdate::adopt(std::size_t slot, std::size_t index, at::Tensor& tensor) {
   const auto& place = model_.slots()[slot];
   const auto flat = state_flat(place.bucket, index);
-  auto* const ours = static_cast<char*>(flat.mutable_data_ptr()) + place.offset * flat.element_size();
+  auto* const ours =
+      static_cast<char*>(flat.mutable_data_ptr()) + place.offset * flat.element_size();
   if (tensor.defined() && tensor.const_data_ptr() == ours) return false;
   const at::NoGradGuard no_grad;
   const bool fresh = !tensor.defined();
@@ -142,7 +144,8 @@ void FusedUpdate::add_slices(Batch& batch, const Run& run, const GradientBuffers
   auto gradient = cut(gradients.payload(begin.bucket));
   if (gradient.scalar_type() != parameter.scalar_type()) {
     auto& narrow = casts_[begin.bucket];
-    if (!narrow.defined()) narrow = model_.flat(begin.bucket).new_zeros({model_.buckets()[begin.bucket].numel});
+    if (!narrow.defined())
+      narrow = model_.flat(begin.bucket).new_zeros({model_.buckets()[begin.bucket].numel});
     batch.wide_gradients.push_back(gradient);
     gradient = cut(narrow);
   }

@@ -1,15 +1,15 @@
 #pragma once
 
+#include "flat_model.hpp"
+#include "gradient_window.hpp"
+#include "update_rule.hpp"
+
 #include <ATen/core/Tensor.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-
-#include "flat_model.hpp"
-#include "gradient_window.hpp"
-#include "update_rule.hpp"
 
 namespace muster {
 
@@ -19,14 +19,15 @@ struct OwnedSlot {
   std::size_t group = 0;  ///< Of the optimizer.
 };
 
-/// Runs a rule over flat slices of a model's parameters, gradients and state. The state's memory is flat and ours;
-/// the user's optimizer holds windows over it, so that what it does and saves by itself stays right. State that it
-/// was given elsewhere (loaded, made by its own step) is copied in when it is seen.
+/// Runs a rule over flat slices of a model's parameters, gradients and state. The state's memory is
+/// flat and ours; the user's optimizer holds windows over it, so that what it does and saves by
+/// itself stays right. State that it was given elsewhere (loaded, made by its own step) is copied
+/// in when it is seen.
 class FusedUpdate {
  public:
   /// owned: by slot. `optimizer` must outlive this.
-  FusedUpdate(const FlatModel& model, std::vector<OwnedSlot> owned, torch::optim::Optimizer& optimizer,
-              const UpdateRule& rule);
+  FusedUpdate(const FlatModel& model, std::vector<OwnedSlot> owned,
+              torch::optim::Optimizer& optimizer, const UpdateRule& rule);
 
   /// One step of the parameters that have a gradient.
   void step(const GradientWindow& window);
@@ -38,14 +39,15 @@ class FusedUpdate {
     std::size_t group = 0;
     bool fresh = false;
     std::array<bool, max_states> states{};  ///< Used with the present options.
-    std::int64_t step = 0;  ///< Of the update under way.
+    std::int64_t step = 0;                  ///< Of the update under way.
   };
   /// Runs that one call of the rule takes.
   struct Batch {
     std::size_t group = 0;
     std::vector<std::size_t> runs;
     UpdateSlices slices;
-    std::vector<at::Tensor> wide_gradients;  ///< To be cast into slices.gradients; empty if dtypes agree.
+    std::vector<at::Tensor>
+        wide_gradients;  ///< To be cast into slices.gradients; empty if dtypes agree.
   };
 
   std::vector<Run> plan_runs(const GradientWindow& window);
@@ -60,8 +62,9 @@ class FusedUpdate {
   std::vector<OwnedSlot> owned_;
   torch::optim::Optimizer& optimizer_;
   const UpdateRule& rule_;
-  std::array<std::vector<at::Tensor>, max_states> flats_;  ///< Per state and bucket; undefined until needed.
-  std::vector<at::Tensor> casts_;                          ///< Per bucket: gradients in the parameters' dtype.
+  std::array<std::vector<at::Tensor>, max_states>
+      flats_;                      ///< Per state and bucket; undefined until needed.
+  std::vector<at::Tensor> casts_;  ///< Per bucket: gradients in the parameters' dtype.
   std::vector<Run> runs_;
   std::vector<Batch> batches_;
 };

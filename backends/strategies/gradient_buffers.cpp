@@ -1,12 +1,12 @@
 #include "gradient_buffers.hpp"
 
-#include <c10/core/GradMode.h>
-
-#include <sstream>
-
 #include <muster/error.hpp>
 
 #include "window.hpp"
+
+#include <c10/core/GradMode.h>
+
+#include <sstream>
 
 namespace muster {
 
@@ -21,7 +21,8 @@ GradientBuffers::GradientBuffers(const FlatModel& model, Communicator& communica
   for (std::size_t index = 0; index < buckets.size(); ++index) {
     const auto& bucket = buckets[index];
     const bool is_last = index + 1 == buckets.size();
-    auto flat = communicator.allocate(bucket.numel + (is_last ? tail : 0), gradient_dtype(bucket.dtype));
+    auto flat =
+        communicator.allocate(bucket.numel + (is_last ? tail : 0), gradient_dtype(bucket.dtype));
     flat.zero_();
     payloads_.push_back(flat.narrow(0, 0, bucket.numel));
     if (is_last) tail_ = flat.narrow(0, bucket.numel, tail);
@@ -46,7 +47,8 @@ bool GradientBuffers::take_in(std::size_t slot) const {
     window.zero_();
     return false;
   }
-  // A detached or created graph may share the window's memory: bits are there, only the handle is not ours.
+  // A detached or created graph may share the window's memory: bits are there, only the handle is
+  // not ours.
   if (storage_of(gradient) != storage_of(window)) {
     if (gradient.sizes() != window.sizes()) {
       std::ostringstream text;

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <muster/communicator.hpp>
+
+#include "flat_model.hpp"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstddef>
@@ -7,17 +11,13 @@
 #include <functional>
 #include <vector>
 
-#include <muster/communicator.hpp>
-
-#include "flat_model.hpp"
-
 namespace muster {
 
 /// dtype of the gradients of parameters of `dtype`: fp32 for narrower ones.
 c10::ScalarType gradient_dtype(c10::ScalarType dtype);
 
-/// Flat memory for the gradients of a model's buckets, in memory that the communicator chose, and a window a slot.
-/// The last bucket ends with `tail` more elements for what travels with it.
+/// Flat memory for the gradients of a model's buckets, in memory that the communicator chose, and a
+/// window a slot. The last bucket ends with `tail` more elements for what travels with it.
 class GradientBuffers {
  public:
   GradientBuffers(const FlatModel& model, Communicator& communicator, std::int64_t tail);
@@ -30,8 +30,9 @@ class GradientBuffers {
 
   /// The parameter's .grad is the window: what is in the bucket is its gradient.
   bool holds(std::size_t slot) const;
-  /// Makes the bucket hold what .grad is, and .grad the window; copies a gradient that lives elsewhere, detached and
-  /// dense. False if there is none: the slot is zero then. Throws ModelError if the shapes differ.
+  /// Makes the bucket hold what .grad is, and .grad the window; copies a gradient that lives
+  /// elsewhere, detached and dense. False if there is none: the slot is zero then. Throws
+  /// ModelError if the shapes differ.
   bool take_in(std::size_t slot) const;
   /// Makes .grad the window as it is.
   void bind(std::size_t slot) const;

@@ -8,7 +8,8 @@
 
 namespace muster {
 
-/// Who hears of gradients. Called inside backward, on the thread that runs it; what it throws ends the backward.
+/// Who hears of gradients. Called inside backward, on the thread that runs it; what it throws ends
+/// the backward.
 class GradientListener {
  public:
   virtual ~GradientListener() = default;
@@ -26,8 +27,8 @@ class GradientHooks {
   GradientHooks(const GradientHooks&) = delete;
   GradientHooks& operator=(const GradientHooks&) = delete;
 
-  /// LibTorch has one place a tensor for hooks after accumulation: where the user's program has put one over ours,
-  /// ours goes around it.
+  /// LibTorch has one place a tensor for hooks after accumulation: where the user's program has put
+  /// one over ours, ours goes around it.
   void refresh();
 
  private:

@@ -1,5 +1,8 @@
 #include "gradient_norm.hpp"
 
+#include <muster/device.hpp>
+#include <muster/error.hpp>
+
 #include <ATen/ops/linalg_vector_norm.h>
 
 #include <algorithm>
@@ -7,9 +10,6 @@
 #include <limits>
 #include <numeric>
 #include <sstream>
-
-#include <muster/device.hpp>
-#include <muster/error.hpp>
 
 namespace muster {
 namespace {

@@ -1,16 +1,16 @@
 #include "gradient_window.hpp"
 
-#include <c10/core/GradMode.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-
 #include <muster/device.hpp>
 #include <muster/error.hpp>
 #include <muster/log.hpp>
 
 #include "agreement.hpp"
+
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
 
 namespace muster {
 namespace {
@@ -28,7 +28,8 @@ GradientWindow::GradientWindow(const FlatModel& model, Communicator& communicato
     : model_(model),
       communicator_(communicator),
       counters_(counters),
-      first_(model, communicator, WindowReport::numel(model.buckets().size(), model.slots().size())),
+      first_(model, communicator,
+             WindowReport::numel(model.buckets().size(), model.slots().size())),
       reduction_(model, communicator, counters),
       late_(model),
       arrivals_(model),
@@ -79,7 +80,8 @@ void GradientWindow::after_accumulation(std::size_t slot) {
     late_.add(slot, gradient_of(slot));
     active_->bind(slot);
   } else if (!c10::GradMode::is_enabled()) {
-    // With create_graph the user's program may still differentiate .grad: it is copied when the bucket is sent.
+    // With create_graph the user's program may still differentiate .grad: it is copied when the
+    // bucket is sent.
     active_->take_in(slot);
   }
   if (!is_due()) return;
@@ -103,8 +105,8 @@ void GradientWindow::open() {
   micro_.counted = false;
 }
 
-/// Clears means that were consumed or dropped. If others wait for a step, they alone stay in first_, out of .grad.
-/// A .grad that the user's program has set since is left to the new window.
+/// Clears means that were consumed or dropped. If others wait for a step, they alone stay in
+/// first_, out of .grad. A .grad that the user's program has set since is left to the new window.
 bool GradientWindow::keep_means() {
   for (std::size_t slot = 0; slot < has_gradient_.size(); ++slot) {
     const bool stale = consumed_[slot] || dropped_[slot] || !has_gradient_[slot];
@@ -138,7 +140,8 @@ bool GradientWindow::drop_broken_backward() {
   late_.clear();
   micro_steps_ = 0;
   log(LogLevel::warning,
-      "a backward ended with an exception: the gradients of this rank since the last step are left out");
+      "a backward ended with an exception: the gradients of this rank since the last step are left "
+      "out");
   return true;
 }
 
@@ -146,7 +149,8 @@ double GradientWindow::contribution() const {
   if (micro_steps_ > 0) return micro_steps_;
   for (std::size_t slot = 0; slot < has_gradient_.size(); ++slot) {
     // Set by hand, without a backward.
-    if (!reduction_.has_started(model_.slots()[slot].bucket) && gradient_of(slot).defined()) return 1;
+    if (!reduction_.has_started(model_.slots()[slot].bucket) && gradient_of(slot).defined())
+      return 1;
   }
   return 0;
 }
@@ -186,7 +190,8 @@ void GradientWindow::require_agreement(const WindowReport& sums) {
 }
 
 void GradientWindow::divide(const WindowReport& sums) {
-  // A second backward of a closing micro-step belongs to the window that was closed: the same divisor.
+  // A second backward of a closing micro-step belongs to the window that was closed: the same
+  // divisor.
   if (!micro_.closing || !micro_.reduced) divisors_ = sums.micro_steps;
   for (std::size_t bucket = 0; bucket < divisors_.size(); ++bucket) {
     const auto& values = active_->payload(bucket);
@@ -219,7 +224,8 @@ void GradientWindow::settle() noexcept {
 
 void GradientWindow::collect() {
   for (std::size_t slot = 0; slot < has_gradient_.size(); ++slot) {
-    if (has_gradient_[slot] || gradient_of(slot).defined()) has_gradient_[slot] = first_.take_in(slot);
+    if (has_gradient_[slot] || gradient_of(slot).defined())
+      has_gradient_[slot] = first_.take_in(slot);
   }
 }
 

@@ -1,12 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <optional>
-#include <span>
-#include <vector>
-
 #include <muster/communicator.hpp>
 #include <muster/strategy.hpp>
 
@@ -18,13 +11,21 @@
 #include "gradient_hooks.hpp"
 #include "late_gradients.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
 namespace muster {
 
-/// The gradients of a model from the first micro-step of a window to their mean over ranks, and until a step has
-/// consumed them.
+/// The gradients of a model from the first micro-step of a window to their mean over ranks, and
+/// until a step has consumed them.
 ///
-/// A window is *idle* (no gradients), *open* (backwards add to this rank's sums) or *reduced* (means, equal on all
-/// ranks). What is added while means wait for a step goes into a second set of buckets, is reduced alone and added.
+/// A window is *idle* (no gradients), *open* (backwards add to this rank's sums) or *reduced*
+/// (means, equal on all ranks). What is added while means wait for a step goes into a second set of
+/// buckets, is reduced alone and added.
 class GradientWindow final : private GradientListener {
  public:
   GradientWindow(const FlatModel& model, Communicator& communicator, StrategyCounters& counters);
@@ -49,8 +50,8 @@ class GradientWindow final : private GradientListener {
 
   /// A step has used these: the next window starts without them.
   void consume(std::span<const std::size_t> slots);
-  /// Clears what was consumed. Of means that wait for a step: they are dropped unless it comes before the next
-  /// window. Inside a window: nothing, unless no micro-step was announced.
+  /// Clears what was consumed. Of means that wait for a step: they are dropped unless it comes
+  /// before the next window. Inside a window: nothing, unless no micro-step was announced.
   void zero_grad(std::span<const std::size_t> slots);
   /// Clears all that was not sent yet.
   void discard();
@@ -77,7 +78,9 @@ class GradientWindow final : private GradientListener {
   void divide(const WindowReport& sums);
   void publish(const WindowReport& sums);
   void settle() noexcept;
-  at::Tensor& gradient_of(std::size_t slot) const { return model_.parameter_of(slot).mutable_grad(); }
+  at::Tensor& gradient_of(std::size_t slot) const {
+    return model_.parameter_of(slot).mutable_grad();
+  }
 
   const FlatModel& model_;
   Communicator& communicator_;
@@ -93,15 +96,15 @@ class GradientWindow final : private GradientListener {
   std::mutex mutex_;  ///< Hooks may come from the engine's threads.
   Phase phase_ = Phase::idle;
   MicroStep micro_;
-  bool announced_ = false;          ///< The window has a micro-step that begin_micro_step began.
+  bool announced_ = false;  ///< The window has a micro-step that begin_micro_step began.
   bool void_ = false;
   bool said_sparse_ = false;
-  double micro_steps_ = 0;          ///< With a backward, in the open window.
+  double micro_steps_ = 0;  ///< With a backward, in the open window.
   std::uint64_t closings_ = 0, number_ = 0;
-  std::vector<double> divisors_;    ///< Per bucket, of the last reduction.
-  std::vector<bool> has_gradient_;  ///< Per slot, in first_: of the means.
-  std::vector<bool> consumed_;      ///< Per slot: a step has used it.
-  std::vector<bool> dropped_;       ///< Per slot: to be cleared when the next window opens.
+  std::vector<double> divisors_;        ///< Per bucket, of the last reduction.
+  std::vector<bool> has_gradient_;      ///< Per slot, in first_: of the means.
+  std::vector<bool> consumed_;          ///< Per slot: a step has used it.
+  std::vector<bool> dropped_;           ///< Per slot: to be cleared when the next window opens.
   std::optional<GradientHooks> hooks_;  ///< Last: gone before what they call.
 };
 

@@ -1,14 +1,15 @@
 #include "late_gradients.hpp"
 
-#include <c10/core/GradMode.h>
-
 #include "window.hpp"
+
+#include <c10/core/GradMode.h>
 
 namespace muster {
 
 void LateGradients::add(std::size_t slot, const at::Tensor& gradient) {
   const at::NoGradGuard no_grad;
-  const auto dense = gradient.layout() == at::kStrided ? gradient.detach() : gradient.detach().to_dense();
+  const auto dense =
+      gradient.layout() == at::kStrided ? gradient.detach() : gradient.detach().to_dense();
   auto& sum = gradients_[slot];
   if (sum.defined()) {
     sum.add_(dense);

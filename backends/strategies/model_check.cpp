@@ -1,5 +1,7 @@
 #include "model_check.hpp"
 
+#include <muster/error.hpp>
+
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
@@ -9,8 +11,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <muster/error.hpp>
 
 namespace muster {
 namespace {
@@ -89,16 +89,18 @@ std::size_t parameters_in(const std::vector<std::string>& lines) {
   const auto [here, there] = std::ranges::mismatch(ours, theirs);
   const auto line = [](auto at, const auto& lines) { return at == lines.end() ? "nothing" : *at; };
   const auto name = std::to_string(rank);
-  throw ModelError("the model differs between ranks: rank 0 has " + line(here, ours) + " where rank " +
-                   name + " has " + line(there, theirs) + " (rank 0: " +
-                   std::to_string(parameters_in(ours)) + " parameters, rank " + name + ": " +
-                   std::to_string(parameters_in(theirs)) + " parameters); build the same model on every rank");
+  throw ModelError("the model differs between ranks: rank 0 has " + line(here, ours) +
+                   " where rank " + name + " has " + line(there, theirs) +
+                   " (rank 0: " + std::to_string(parameters_in(ours)) + " parameters, rank " +
+                   name + ": " + std::to_string(parameters_in(theirs)) +
+                   " parameters); build the same model on every rank");
 }
 
 }  // namespace
 
-void require_same_model(std::span<const NamedTensor> parameters, std::span<const NamedTensor> buffers,
-                        const StrategyOptions& options, Communicator& communicator) {
+void require_same_model(std::span<const NamedTensor> parameters,
+                        std::span<const NamedTensor> buffers, const StrategyOptions& options,
+                        Communicator& communicator) {
   if (communicator.size() == 1) return;
   const auto own = describe_model(parameters, buffers, options);
   const auto hashes = gather_numbers(communicator, fingerprint(own));

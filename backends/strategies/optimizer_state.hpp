@@ -6,7 +6,8 @@
 
 namespace muster {
 
-/// The optimizer's object of state for a parameter; null if there is none. State must be its true type.
+/// The optimizer's object of state for a parameter; null if there is none. State must be its true
+/// type.
 template <class State>
 State* find_state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter) {
   const auto found = optimizer.state().find(parameter.unsafeGetTensorImpl());

@@ -1,15 +1,16 @@
 #pragma once
 
-#include <span>
-#include <string_view>
-
 #include <muster/communicator.hpp>
 #include <muster/strategy.hpp>
 
+#include <span>
+#include <string_view>
+
 namespace muster {
 
-/// Collective: gives all tensors the values of rank 0, whatever their dtypes, in one operation. They are written in
-/// place without a new version, so that a backward through a forward that read the old values stays legal.
+/// Collective: gives all tensors the values of rank 0, whatever their dtypes, in one operation.
+/// They are written in place without a new version, so that a backward through a forward that read
+/// the old values stays legal.
 void broadcast_tensors(std::span<const NamedTensor> tensors, Communicator& communicator,
                        std::string_view label);
 

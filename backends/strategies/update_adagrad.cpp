@@ -1,11 +1,11 @@
+#include "optimizer_state.hpp"
+#include "update_rule.hpp"
+
 #include <ATen/ops/_fused_adagrad.h>
 #include <ATen/ops/full_like.h>
 #include <torch/optim/adagrad.h>
 
 #include <typeinfo>
-
-#include "optimizer_state.hpp"
-#include "update_rule.hpp"
 
 namespace muster {
 namespace {

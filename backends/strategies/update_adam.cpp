@@ -1,12 +1,12 @@
+#include "optimizer_state.hpp"
+#include "update_rule.hpp"
+
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
 
 #include <typeinfo>
-
-#include "optimizer_state.hpp"
-#include "update_rule.hpp"
 
 namespace muster {
 namespace {

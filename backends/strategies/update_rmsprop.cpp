@@ -1,9 +1,9 @@
+#include "optimizer_state.hpp"
+#include "update_rule.hpp"
+
 #include <torch/optim/rmsprop.h>
 
 #include <typeinfo>
-
-#include "optimizer_state.hpp"
-#include "update_rule.hpp"
 
 namespace muster {
 namespace {

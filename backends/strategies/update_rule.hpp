@@ -23,7 +23,8 @@ struct ParameterState {
   std::int64_t* step = nullptr;                   ///< Null: the rule counts no steps.
 };
 
-/// Flat slices that one update goes over: same options, all new to the rule or none. Whole multiples of 16 elements.
+/// Flat slices that one update goes over: same options, all new to the rule or none. Whole
+/// multiples of 16 elements.
 struct UpdateSlices {
   std::vector<at::Tensor> parameters;
   std::vector<at::Tensor> gradients;  ///< Of the parameters' dtype.

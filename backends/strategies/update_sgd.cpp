@@ -1,10 +1,10 @@
+#include "optimizer_state.hpp"
+#include "update_rule.hpp"
+
 #include <ATen/ops/_fused_sgd.h>
 #include <torch/optim/sgd.h>
 
 #include <typeinfo>
-
-#include "optimizer_state.hpp"
-#include "update_rule.hpp"
 
 namespace muster {
 namespace {

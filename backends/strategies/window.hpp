@@ -6,8 +6,9 @@
 
 namespace muster {
 
-/// A tensor of the given form over flat[offset, ...), with a storage of its own that keeps flat's memory alive: no
-/// view, so that LibTorch may detach it, and no autograd history. flat: [n], contiguous.
+/// A tensor of the given form over flat[offset, ...), with a storage of its own that keeps flat's
+/// memory alive: no view, so that LibTorch may detach it, and no autograd history. flat: [n],
+/// contiguous.
 at::Tensor make_window(const at::Tensor& flat, std::int64_t offset, at::IntArrayRef sizes,
                        at::IntArrayRef strides);
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <muster/layout.hpp>
+#include <muster/mesh.hpp>
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -9,9 +12,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <muster/layout.hpp>
-#include <muster/mesh.hpp>
 
 namespace torch::optim {
 class Optimizer;
@@ -39,28 +39,29 @@ struct StrategyOptions {
 
 /// What a step did, for tests and reports.
 struct StrategyCounters {
-  std::uint64_t reductions = 0;        ///< Buckets reduced.
-  std::uint64_t overlapped = 0;        ///< Of these, started inside backward.
-  std::uint64_t late = 0;              ///< Gradients that came after their bucket and were reduced alone.
-  std::uint64_t steps = 0;             ///< Optimizer steps.
-  std::uint64_t skipped = 0;           ///< Steps that did nothing, since a rank had left the window.
+  std::uint64_t reductions = 0;  ///< Buckets reduced.
+  std::uint64_t overlapped = 0;  ///< Of these, started inside backward.
+  std::uint64_t late = 0;        ///< Gradients that came after their bucket and were reduced alone.
+  std::uint64_t steps = 0;       ///< Optimizer steps.
+  std::uint64_t skipped = 0;     ///< Steps that did nothing, since a rank had left the window.
 };
 
-/// How parameters, gradients and optimizer state lie over one dimension of the mesh, and what a training step does
-/// with them (engine.md has the rules). Every rank of the dimension calls the same in the same order.
+/// How parameters, gradients and optimizer state lie over one dimension of the mesh, and what a
+/// training step does with them (engine.md has the rules). Every rank of the dimension calls the
+/// same in the same order.
 ///
-/// A window is the micro-steps up to and including one that synchronises. Whoever drives (the Accelerator, or a
-/// pipeline schedule) says when a micro-step begins and ends; a backward that nobody announced is finished by the
-/// next clip or step.
+/// A window is the micro-steps up to and including one that synchronises. Whoever drives (the
+/// Accelerator, or a pipeline schedule) says when a micro-step begins and ends; a backward that
+/// nobody announced is finished by the next clip or step.
 class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::string_view name() const noexcept = 0;  ///< "ddp".
   virtual int stage() const noexcept = 0;
 
-  /// Takes the model over: checks that all ranks hold the same (ModelError names the first difference, with both
-  /// versions, on all ranks), broadcasts rank 0's parameters and buffers, moves parameters and gradients into buckets.
-  /// Called once.
+  /// Takes the model over: checks that all ranks hold the same (ModelError names the first
+  /// difference, with both versions, on all ranks), broadcasts rank 0's parameters and buffers,
+  /// moves parameters and gradients into buckets. Called once.
   virtual void prepare(ModelParts parts) = 0;
   /// Takes over those of an optimizer's parameters that are this model's; others are left alone.
   /// `optimizer` must outlive the strategy or be detached.
@@ -69,9 +70,10 @@ class Strategy {
 
   /// Before a training forward: buffers get rank 0's values, once a window.
   virtual void begin_forward() = 0;
-  /// The next backward belongs to a window that it closes (`synchronise`) or not. If this rank left a closing
-  /// micro-step without a backward (continue, an exception) and so will not step, its window is closed now and that
-  /// step is skipped on every rank; if all ranks left it, its gradients wait for the next window.
+  /// The next backward belongs to a window that it closes (`synchronise`) or not. If this rank left
+  /// a closing micro-step without a backward (continue, an exception) and so will not step, its
+  /// window is closed now and that step is skipped on every rank; if all ranks left it, its
+  /// gradients wait for the next window.
   virtual void begin_micro_step(bool synchronise) = 0;
   /// After the backward of a micro-step; waits for the reductions if it closed the window.
   virtual void end_micro_step() = 0;
@@ -82,21 +84,25 @@ class Strategy {
   virtual bool gradients_ready() const noexcept = 0;
   /// The global norm before clipping; scales the gradients so that it is at most `max_norm`.
   /// norm_type 2 or infinity. `only`: a subset of the parameters; empty: all.
-  virtual double clip_grad_norm(double max_norm, double norm_type, const std::vector<at::Tensor>& only) = 0;
+  virtual double clip_grad_norm(double max_norm, double norm_type,
+                                const std::vector<at::Tensor>& only) = 0;
   virtual void clip_grad_value(double value) = 0;
-  /// True if step() knows this optimizer's rule (by its exact type). Else the caller runs optimizer.step() itself
-  /// between before_step() and after_step().
+  /// True if step() knows this optimizer's rule (by its exact type). Else the caller runs
+  /// optimizer.step() itself between before_step() and after_step().
   virtual bool fuses(const torch::optim::Optimizer& optimizer) const = 0;
-  /// before_step(), one update of this model's parameters by `optimizer`'s rule and present options, fused over flat
-  /// slices, and after_step(). Parameters without a gradient on any rank are left alone, as is their state.
+  /// before_step(), one update of this model's parameters by `optimizer`'s rule and present
+  /// options, fused over flat slices, and after_step(). Parameters without a gradient on any rank
+  /// are left alone, as is their state.
   virtual void step(torch::optim::Optimizer& optimizer) = 0;
-  /// Finishes a window that nobody closed and checks that parameters and groups are still what was prepared
-  /// (ModelError). False if the step must be skipped, on all ranks alike; after_step() is called all the same.
+  /// Finishes a window that nobody closed and checks that parameters and groups are still what was
+  /// prepared (ModelError). False if the step must be skipped, on all ranks alike; after_step() is
+  /// called all the same.
   virtual bool before_step(torch::optim::Optimizer& optimizer) = 0;
   /// The gradients count as consumed: the next window starts from zero.
   virtual void after_step(torch::optim::Optimizer& optimizer) = 0;
-  /// Clears gradients that a step consumed; inside a window it does nothing. Means that no step has consumed yet are
-  /// dropped when the next window begins, unless a step comes first. Null: all parameters.
+  /// Clears gradients that a step consumed; inside a window it does nothing. Means that no step has
+  /// consumed yet are dropped when the next window begins, unless a step comes first. Null: all
+  /// parameters.
   virtual void zero_grad(torch::optim::Optimizer* optimizer) = 0;
   /// Clears all gradients and forgets the window.
   virtual void discard_gradients() = 0;
@@ -109,6 +115,7 @@ class Strategy {
 std::unique_ptr<Strategy> make_data_parallel(std::shared_ptr<Mesh> mesh, StrategyOptions options);
 
 /// By name: "auto", "ddp". Throws ConfigError naming the strategies of this build.
-std::unique_ptr<Strategy> make_strategy(std::string_view name, std::shared_ptr<Mesh> mesh, StrategyOptions options);
+std::unique_ptr<Strategy> make_strategy(std::string_view name, std::shared_ptr<Mesh> mesh,
+                                        StrategyOptions options);
 
 }  // namespace muster

@@ -1,16 +1,16 @@
 #include "strategies/attached_optimizer.hpp"
 
-#include <torch/optim/adam.h>
-#include <torch/optim/lbfgs.h>
-#include <torch/optim/sgd.h>
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <muster/error.hpp>
 
 #include "backends/strategies/support/meshes.hpp"
 #include "backends/strategies/support/toy.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <torch/optim/adam.h>
+#include <torch/optim/lbfgs.h>
+#include <torch/optim/sgd.h>
 
 using namespace muster;
 using namespace muster::test;
@@ -54,8 +54,9 @@ TEST_CASE("a parameter in two groups is refused by name", "[strategies]") {
   groups.emplace_back(std::vector<at::Tensor>{a});
   groups.emplace_back(std::vector<at::Tensor>{a});
   SGD optimizer(groups, SGDOptions(0.5));
-  CHECK_THROWS_MATCHES(strategy->attach(optimizer), ModelError,
-                       MessageMatches(ContainsSubstring("'layer.weight' stands in groups 0 and 1")));
+  CHECK_THROWS_MATCHES(
+      strategy->attach(optimizer), ModelError,
+      MessageMatches(ContainsSubstring("'layer.weight' stands in groups 0 and 1")));
 }
 
 TEST_CASE("a group that is added later is refused at the next step", "[strategies]") {
@@ -66,8 +67,9 @@ TEST_CASE("a group that is added later is refused at the next step", "[strategie
   strategy->attach(optimizer);
   optimizer.add_param_group(OptimizerParamGroup({b}));
   (a + b).sum().backward();
-  CHECK_THROWS_MATCHES(strategy->step(optimizer), ModelError,
-                       MessageMatches(ContainsSubstring("parameter group 1 of the optimizer was added")));
+  CHECK_THROWS_MATCHES(
+      strategy->step(optimizer), ModelError,
+      MessageMatches(ContainsSubstring("parameter group 1 of the optimizer was added")));
 }
 
 TEST_CASE("parameters of other models are left alone", "[strategies]") {

@@ -1,11 +1,11 @@
-#include <ATen/Parallel.h>
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <map>
-
 #include "backends/strategies/support/meshes.hpp"
 #include "backends/strategies/support/toy.hpp"
+
+#include <ATen/Parallel.h>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <map>
 
 using namespace muster;
 using namespace muster::test;
@@ -66,9 +66,8 @@ TEST_CASE("N ranks with one micro-step equal one process with N, bit for bit", "
 
 TEST_CASE("bucket sizes do not change a bit, with accumulation too", "[strategies]") {
   const auto train_with = [](std::int64_t bytes) {
-    return on_ranks(2, [&](const MeshPtr& mesh) {
-      return train(mesh, make_adamw(0.01), 3, buckets(bytes));
-    });
+    return on_ranks(
+        2, [&](const MeshPtr& mesh) { return train(mesh, make_adamw(0.01), 3, buckets(bytes)); });
   };
   const auto expected = train_with(25 << 20);
   for (const std::int64_t bytes : {1, 200, 1024}) {
@@ -80,15 +79,16 @@ TEST_CASE("bucket sizes do not change a bit, with accumulation too", "[strategie
   }
 }
 
-TEST_CASE("reductions: one a bucket and step, none on micro-steps that only accumulate", "[strategies]") {
-  const auto all = on_ranks(2, [](const MeshPtr& mesh) {
-    return train(mesh, make_sgd(0.01), 4, buckets(1));
-  });
+TEST_CASE("reductions: one a bucket and step, none on micro-steps that only accumulate",
+          "[strategies]") {
+  const auto all =
+      on_ranks(2, [](const MeshPtr& mesh) { return train(mesh, make_sgd(0.01), 4, buckets(1)); });
   // Six parameters; the empty one is in the bucket of the next.
   const std::uint64_t count = all[0].counters.reductions / steps;
   CHECK(count >= 5);
   CHECK(all[0].counters.reductions == count * steps);
-  // The first window is watched; then all but the last, which carries the report, start in backward.
+  // The first window is watched; then all but the last, which carries the report, start in
+  // backward.
   CHECK(all[0].counters.overlapped == (count - 1) * (steps - 1));
   CHECK(all[0].counters.late == 0);
   CHECK(all[0].counters.steps == steps);

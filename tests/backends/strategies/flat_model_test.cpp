@@ -1,14 +1,14 @@
 #include "strategies/flat_model.hpp"
 
-#include <c10/core/GradMode.h>
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <muster/error.hpp>
 
 #include "backends/strategies/support/toy.hpp"
 #include "strategies/window.hpp"
+
+#include <c10/core/GradMode.h>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace muster;
 using namespace muster::test;
@@ -89,8 +89,10 @@ TEST_CASE("what cannot be trained flat is refused by name") {
                        MessageMatches(ContainsSubstring("'x' and 'y' are two tensors")));
   CHECK_NOTHROW(prepared({{"x", first}, {"z", third}}));
   const auto complex = normal({2}, 1).to(at::kComplexFloat).requires_grad_();
-  CHECK_THROWS_MATCHES(prepared({{"c", complex}}), ModelError, MessageMatches(ContainsSubstring("'c' is complex")));
-  CHECK_THROWS_MATCHES(prepared({{"r", base * 2}}), ModelError, MessageMatches(ContainsSubstring("'r' is the result")));
+  CHECK_THROWS_MATCHES(prepared({{"c", complex}}), ModelError,
+                       MessageMatches(ContainsSubstring("'c' is complex")));
+  CHECK_THROWS_MATCHES(prepared({{"r", base * 2}}), ModelError,
+                       MessageMatches(ContainsSubstring("'r' is the result")));
 }
 
 TEST_CASE("a parameter that changed after prepare is named") {
@@ -103,21 +105,25 @@ TEST_CASE("a parameter that changed after prepare is named") {
 
   SECTION("converted") {
     toy.first.set_data(toy.first.detach().to(at::kDouble));
-    CHECK_THROWS_MATCHES(model.require_unchanged(), ModelError,
-                         MessageMatches(ContainsSubstring("'first.weight' changed after prepare: its dtype was "
-                                                          "Float and is Double")));
+    CHECK_THROWS_MATCHES(
+        model.require_unchanged(), ModelError,
+        MessageMatches(ContainsSubstring("'first.weight' changed after prepare: its dtype was "
+                                         "Float and is Double")));
   }
   SECTION("other memory") {
     toy.second.set_data(toy.second.detach().clone());
-    CHECK_THROWS_MATCHES(model.require_unchanged(), ModelError,
-                         MessageMatches(ContainsSubstring("'second.weight' changed after prepare: it has other")));
+    CHECK_THROWS_MATCHES(
+        model.require_unchanged(), ModelError,
+        MessageMatches(ContainsSubstring("'second.weight' changed after prepare: it has other")));
   }
   SECTION("frozen") {
     toy.scale.set_requires_grad(false);
-    CHECK_THROWS_MATCHES(model.require_unchanged(), ModelError, MessageMatches(ContainsSubstring("it was frozen")));
+    CHECK_THROWS_MATCHES(model.require_unchanged(), ModelError,
+                         MessageMatches(ContainsSubstring("it was frozen")));
   }
   SECTION("unfrozen") {
     frozen.set_requires_grad(true);
-    CHECK_THROWS_MATCHES(model.require_unchanged(), ModelError, MessageMatches(ContainsSubstring("it was unfrozen")));
+    CHECK_THROWS_MATCHES(model.require_unchanged(), ModelError,
+                         MessageMatches(ContainsSubstring("it was unfrozen")));
   }
 }

@@ -1,5 +1,12 @@
 #include "strategies/fused_update.hpp"
 
+#include "backends/strategies/support/meshes.hpp"
+#include "backends/strategies/support/toy.hpp"
+#include "strategies/window.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 #include <torch/optim/adagrad.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
@@ -7,14 +14,7 @@
 #include <torch/optim/sgd.h>
 #include <torch/serialize.h>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/generators/catch_generators_range.hpp>
 #include <sstream>
-
-#include "backends/strategies/support/meshes.hpp"
-#include "backends/strategies/support/toy.hpp"
-#include "strategies/window.hpp"
 
 using namespace muster;
 using namespace muster::test;
@@ -31,16 +31,18 @@ MakeOptimizer make(Options options) {
 
 std::vector<MakeOptimizer> known() {
   using namespace torch::optim;
-  return {make<SGD>(SGDOptions(0.003)),
-          make<SGD>(SGDOptions(0.003).momentum(0.9).dampening(0.1).weight_decay(0.02)),
-          make<SGD>(SGDOptions(0.003).momentum(0.9).nesterov(true)),
-          make<Adam>(AdamOptions(0.01).weight_decay(0.02)),
-          make<Adam>(AdamOptions(0.01).amsgrad(true)),
-          make<AdamW>(AdamWOptions(0.01).weight_decay(0.1)),
-          make<AdamW>(AdamWOptions(0.01).amsgrad(true).betas({0.8, 0.95}).eps(1e-6)),
-          make<Adagrad>(AdagradOptions(0.05).lr_decay(0.01).weight_decay(0.02).initial_accumulator_value(0.1)),
-          make<RMSprop>(RMSpropOptions(0.01).weight_decay(0.02)),
-          make<RMSprop>(RMSpropOptions(0.01).momentum(0.9).centered(true))};
+  return {
+      make<SGD>(SGDOptions(0.003)),
+      make<SGD>(SGDOptions(0.003).momentum(0.9).dampening(0.1).weight_decay(0.02)),
+      make<SGD>(SGDOptions(0.003).momentum(0.9).nesterov(true)),
+      make<Adam>(AdamOptions(0.01).weight_decay(0.02)),
+      make<Adam>(AdamOptions(0.01).amsgrad(true)),
+      make<AdamW>(AdamWOptions(0.01).weight_decay(0.1)),
+      make<AdamW>(AdamWOptions(0.01).amsgrad(true).betas({0.8, 0.95}).eps(1e-6)),
+      make<Adagrad>(
+          AdagradOptions(0.05).lr_decay(0.01).weight_decay(0.02).initial_accumulator_value(0.1)),
+      make<RMSprop>(RMSpropOptions(0.01).weight_decay(0.02)),
+      make<RMSprop>(RMSpropOptions(0.01).momentum(0.9).centered(true))};
 }
 
 /// LibTorch's own loop on the same data.
@@ -70,8 +72,10 @@ void train(Rig& rig, std::uint64_t first, std::uint64_t last, bool direct = fals
   }
 }
 
-const AdamWParamState& adamw_state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter) {
-  return static_cast<const AdamWParamState&>(*optimizer.state().at(parameter.unsafeGetTensorImpl()));
+const AdamWParamState& adamw_state(torch::optim::Optimizer& optimizer,
+                                   const at::Tensor& parameter) {
+  return static_cast<const AdamWParamState&>(
+      *optimizer.state().at(parameter.unsafeGetTensorImpl()));
 }
 
 }  // namespace
@@ -120,7 +124,8 @@ TEST_CASE("torch::save and torch::load of the optimizer carry the state", "[stra
   train(loaded, 0, 2);
   const auto weights = copies(saved.toy.parameters());
   const auto targets = loaded.toy.parameters();
-  for (std::size_t index = 0; index < weights.size(); ++index) targets[index].detach().copy_(weights[index]);
+  for (std::size_t index = 0; index < weights.size(); ++index)
+    targets[index].detach().copy_(weights[index]);
   torch::serialize::InputArchive archive;
   archive.load_from(stream);
   loaded.optimizer->load(archive);

@@ -1,12 +1,12 @@
 #include "strategies/gradient_hooks.hpp"
 
+#include "backends/strategies/support/toy.hpp"
+
+#include <catch2/catch_test_macros.hpp>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
-#include <catch2/catch_test_macros.hpp>
 #include <string>
-
-#include "backends/strategies/support/toy.hpp"
 
 using namespace muster;
 using namespace muster::test;

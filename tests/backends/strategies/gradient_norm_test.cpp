@@ -1,13 +1,15 @@
 #include "strategies/gradient_norm.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_floating_point.hpp>
-#include <cmath>
-#include <limits>
 #include <muster/error.hpp>
 
 #include "backends/strategies/support/meshes.hpp"
 #include "backends/strategies/support/toy.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+
+#include <cmath>
+#include <limits>
 
 using namespace muster;
 using namespace muster::test;

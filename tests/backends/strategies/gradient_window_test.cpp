@@ -1,14 +1,15 @@
 #include "strategies/gradient_window.hpp"
 
-#include <torch/optim/optimizer.h>
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <muster/error.hpp>
-#include <stdexcept>
 
 #include "backends/strategies/support/meshes.hpp"
 #include "backends/strategies/support/toy.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <torch/optim/optimizer.h>
+
+#include <stdexcept>
 
 using namespace muster;
 using namespace muster::test;
@@ -22,10 +23,12 @@ std::vector<at::Tensor> mean_gradient(const Toy& like, const std::vector<std::ui
   Toy toy;
   const auto from = like.parameters();
   const auto to = toy.parameters();
-  for (std::size_t index = 0; index < to.size(); ++index) to[index].set_data(from[index].detach().clone());
+  for (std::size_t index = 0; index < to.size(); ++index)
+    to[index].set_data(from[index].detach().clone());
   for (const auto batch : batches) toy.loss(batch).backward();
   for (const auto& parameter : to) {
-    if (batches.size() > 1) parameter.mutable_grad().mul_(1.0 / static_cast<double>(batches.size()));
+    if (batches.size() > 1)
+      parameter.mutable_grad().mul_(1.0 / static_cast<double>(batches.size()));
   }
   return gradients_of(to);
 }
@@ -120,7 +123,8 @@ TEST_CASE("two backwards a step give the sum of two means, a reduced bucket is n
     for (std::uint64_t step = 0; step < 3; ++step) {
       result.expected = mean_gradient(rig.toy, {4 * step, 4 * step + 1});
       const auto second = mean_gradient(rig.toy, {4 * step + 2, 4 * step + 3});
-      for (std::size_t index = 0; index < second.size(); ++index) result.expected[index].add_(second[index]);
+      for (std::size_t index = 0; index < second.size(); ++index)
+        result.expected[index].add_(second[index]);
       rig.micro_step(4 * step + rank, true);
       rig.micro_step(4 * step + 2 + rank, true);
       result.found = gradients_of(rig.toy.parameters());
@@ -131,7 +135,8 @@ TEST_CASE("two backwards a step give the sum of two means, a reduced bucket is n
   for (const auto& rank : all) CHECK(all_equal(rank.found, rank.expected));
 }
 
-TEST_CASE("a second backward in one closing micro-step has the divisor of its window", "[strategies]") {
+TEST_CASE("a second backward in one closing micro-step has the divisor of its window",
+          "[strategies]") {
   const auto all = on_ranks(2, [](const MeshPtr& mesh) {
     Pair pair(mesh, plain_sgd);
     pair.micro_step(pair.a.sum(), false);
@@ -145,7 +150,8 @@ TEST_CASE("a second backward in one closing micro-step has the divisor of its wi
   }
 }
 
-TEST_CASE("means that no step has consumed are added to, or dropped after zero_grad", "[strategies]") {
+TEST_CASE("means that no step has consumed are added to, or dropped after zero_grad",
+          "[strategies]") {
   const bool zero = GENERATE(false, true);
   Pair pair(alone(), plain_sgd);
   pair.micro_step(pair.a.sum());
@@ -180,7 +186,8 @@ TEST_CASE("unused on one rank: the mean with zeros; unused everywhere: untouched
   }
 }
 
-TEST_CASE("a rank without a backward sends zeros at the step; the mean is over backwards", "[strategies]") {
+TEST_CASE("a rank without a backward sends zeros at the step; the mean is over backwards",
+          "[strategies]") {
   const bool announced = GENERATE(false, true);
   const auto all = on_ranks(3, [&](const MeshPtr& mesh) {
     Pair pair(mesh, plain_sgd);
@@ -201,7 +208,8 @@ TEST_CASE("a rank without a backward sends zeros at the step; the mean is over b
   }
 }
 
-TEST_CASE("continue in a micro-step that only accumulates: fewer backwards, same mean", "[strategies]") {
+TEST_CASE("continue in a micro-step that only accumulates: fewer backwards, same mean",
+          "[strategies]") {
   const auto all = on_ranks(2, [](const MeshPtr& mesh) {
     Pair pair(mesh, plain_sgd);
     for (int micro = 0; micro < 3; ++micro) {
@@ -216,7 +224,8 @@ TEST_CASE("continue in a micro-step that only accumulates: fewer backwards, same
   for (const auto& rank : all) CHECK(all_equal({rank}, {ones_of(rank) * 2}));
 }
 
-TEST_CASE("a rank that leaves a closing micro-step: no rank steps, all go on together", "[strategies]") {
+TEST_CASE("a rank that leaves a closing micro-step: no rank steps, all go on together",
+          "[strategies]") {
   struct Result {
     std::vector<at::Tensor> before, after, later;
     StrategyCounters counters;
@@ -273,7 +282,8 @@ TEST_CASE("a rank that steps once more is named on all ranks", "[strategies]") {
         std::string::npos);
 }
 
-TEST_CASE("a backward that throws leaves the rank out of the mean; the next step is whole", "[strategies]") {
+TEST_CASE("a backward that throws leaves the rank out of the mean; the next step is whole",
+          "[strategies]") {
   const std::int64_t bytes = GENERATE(1, 1 << 20);
   struct Result {
     at::Tensor broken, next, weights;

@@ -1,10 +1,11 @@
 #include "strategies/model_check.hpp"
 
-#include <catch2/catch_test_macros.hpp>
 #include <muster/error.hpp>
 
 #include "backends/strategies/support/meshes.hpp"
 #include "backends/strategies/support/toy.hpp"
+
+#include <catch2/catch_test_macros.hpp>
 
 using namespace muster;
 using namespace muster::test;
@@ -12,7 +13,8 @@ using namespace muster::test;
 namespace {
 
 /// The error of three ranks, of which the last has this other model.
-std::string difference(const std::vector<NamedTensor>& usual, const std::vector<NamedTensor>& other) {
+std::string difference(const std::vector<NamedTensor>& usual,
+                       const std::vector<NamedTensor>& other) {
   const auto errors = errors_on_ranks<ModelError>(3, [&](const MeshPtr& mesh) {
     auto strategy = make_data_parallel(mesh, {});
     auto parts = mesh->world().rank() == 2 ? other : usual;
@@ -37,7 +39,8 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("models that differ are refused on all ranks, with the first difference", "[strategies]") {
+TEST_CASE("models that differ are refused on all ranks, with the first difference",
+          "[strategies]") {
   const NamedTensor a{"a.weight", leaf({3, 2}, 1)};
   const NamedTensor b{"b.weight", leaf({4}, 2)};
 
@@ -51,7 +54,8 @@ TEST_CASE("models that differ are refused on all ranks, with the first differenc
     CHECK(has(text, "where rank 2 has nothing (rank 0: 2 parameters, rank 2: 1 parameters)"));
   }
   SECTION("dtype") {
-    CHECK(has(difference({a, b}, {a, {"b.weight", leaf({4}, 2).detach().to(at::kDouble).requires_grad_()}}),
+    CHECK(has(difference({a, b},
+                         {a, {"b.weight", leaf({4}, 2).detach().to(at::kDouble).requires_grad_()}}),
               "[4] Double, trained"));
   }
   SECTION("requires_grad") {

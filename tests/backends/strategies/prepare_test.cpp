@@ -1,18 +1,19 @@
-#include <ATen/ops/embedding.h>
-#include <ATen/ops/batch_norm.h>
-#include <torch/optim/optimizer.h>
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <muster/error.hpp>
 
 #include "backends/strategies/support/meshes.hpp"
 #include "backends/strategies/support/toy.hpp"
 
+#include <ATen/ops/batch_norm.h>
+#include <ATen/ops/embedding.h>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <torch/optim/optimizer.h>
+
 using namespace muster;
 using namespace muster::test;
 
-TEST_CASE("after prepare all ranks have rank 0's parameters, frozen ones and buffers", "[strategies]") {
+TEST_CASE("after prepare all ranks have rank 0's parameters, frozen ones and buffers",
+          "[strategies]") {
   const auto all = on_ranks(3, [](const MeshPtr& mesh) {
     const auto seed = static_cast<std::uint64_t>(mesh->world().rank()) * 100;
     Toy toy(seed);
@@ -32,7 +33,8 @@ TEST_CASE("after prepare all ranks have rank 0's parameters, frozen ones and buf
   CHECK(all_equal(all[2], all[0]));
 }
 
-TEST_CASE("nothing to train, and no parameters, are legal; buffers are still sent", "[strategies]") {
+TEST_CASE("nothing to train, and no parameters, are legal; buffers are still sent",
+          "[strategies]") {
   const bool frozen = GENERATE(false, true);
   const auto all = on_ranks(2, [&](const MeshPtr& mesh) {
     const auto rank = static_cast<std::uint64_t>(mesh->world().rank());
@@ -99,7 +101,8 @@ TEST_CASE("two forwards and one backward through batch norm", "[strategies]") {
                        }});
     const auto forward = [&](std::uint64_t seed, bool training) {
       strategy->begin_forward();
-      return at::batch_norm(normal({8, 4}, seed), weight, bias, mean, variance, training, 0.1, 1e-5, false);
+      return at::batch_norm(normal({8, 4}, seed), weight, bias, mean, variance, training, 0.1, 1e-5,
+                            false);
     };
     // Evaluation mode saves the running statistics themselves for backward.
     for (const bool training : {true, false}) {
@@ -199,14 +202,16 @@ TEST_CASE("a parameter converted after prepare is an error by name at the step",
   Rig rig(alone(), make_sgd(0.1));
   rig.micro_step(0, true);
   rig.step();
-  for (const auto& parameter : rig.toy.parameters()) parameter.set_data(parameter.detach().to(at::kDouble));
+  for (const auto& parameter : rig.toy.parameters())
+    parameter.set_data(parameter.detach().to(at::kDouble));
   try {
     rig.toy.first.sum().backward();
     rig.strategy->step(*rig.optimizer);
     FAIL("no error");
   } catch (const ModelError& error) {
-    CHECK(std::string(error.what()).starts_with(
-        "parameter 'first.weight' changed after prepare: its dtype was Float and is Double"));
+    CHECK(std::string(error.what())
+              .starts_with("parameter 'first.weight' changed after prepare: its dtype was Float "
+                           "and is Double"));
   }
 }
 
@@ -226,7 +231,8 @@ TEST_CASE("the strategy leaves a model that goes on alone", "[strategies]") {
   CHECK(all_equal(gradients_of(toy.parameters()), gradients_of(other.parameters())));
 }
 
-TEST_CASE("a rank lost in the middle of a window is a communication error on the others", "[strategies]") {
+TEST_CASE("a rank lost in the middle of a window is a communication error on the others",
+          "[strategies]") {
   const auto all = on_ranks(2, [](const MeshPtr& mesh) -> std::string {
     Rig rig(mesh, make_sgd(0.1), buckets(1));
     rig.micro_step(0, true);

@@ -1,7 +1,8 @@
-#include <catch2/catch_test_macros.hpp>
 #include <muster/error.hpp>
 
 #include "backends/strategies/support/meshes.hpp"
+
+#include <catch2/catch_test_macros.hpp>
 
 using namespace muster;
 using namespace muster::test;

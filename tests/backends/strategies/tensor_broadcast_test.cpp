@@ -1,9 +1,9 @@
 #include "strategies/tensor_broadcast.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
 #include "backends/strategies/support/meshes.hpp"
 #include "backends/strategies/support/toy.hpp"
+
+#include <catch2/catch_test_macros.hpp>
 
 using namespace muster;
 using namespace muster::test;
@@ -18,9 +18,9 @@ TEST_CASE("tensors of any dtype get rank 0's values in one operation, without a 
   const auto all = on_ranks(3, [](const MeshPtr& mesh) {
     const auto rank = static_cast<std::uint64_t>(mesh->world().rank());
     Result result;
-    result.tensors = {normal({3}, rank), normal({}, rank + 10).to(at::kLong), normal({0}, 1),
-                      normal({2, 5}, rank).t(), normal({7}, rank).gt(0),
-                      normal({3}, rank).to(at::kBFloat16)};
+    result.tensors = {normal({3}, rank),       normal({}, rank + 10).to(at::kLong),
+                      normal({0}, 1),          normal({2, 5}, rank).t(),
+                      normal({7}, rank).gt(0), normal({3}, rank).to(at::kBFloat16)};
     std::vector<NamedTensor> named;
     std::vector<std::int64_t> versions;
     for (const auto& tensor : result.tensors) {
@@ -32,7 +32,8 @@ TEST_CASE("tensors of any dtype get rank 0's values in one operation, without a 
     result.operations = mesh->world().operations() - before;
     result.same_version = true;
     for (std::size_t index = 0; index < versions.size(); ++index) {
-      result.same_version = result.same_version && result.tensors[index]._version() == versions[index];
+      result.same_version =
+          result.same_version && result.tensors[index]._version() == versions[index];
     }
     return result;
   });

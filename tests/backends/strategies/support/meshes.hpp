@@ -1,13 +1,13 @@
 #pragma once
 
+#include <muster/mesh.hpp>
+#include <muster/strategy.hpp>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
-
-#include <muster/mesh.hpp>
-#include <muster/strategy.hpp>
 
 namespace muster::test {
 
@@ -16,8 +16,9 @@ using MeshPtr = std::shared_ptr<Mesh>;
 /// The mesh of a world of one.
 MeshPtr alone();
 
-/// Runs `body` once a rank, each in a thread with its own end of a gloo group (one rank: self). Assertions belong after
-/// it, since Catch2's are for one thread. Throws Failed naming the ranks that threw, with what they threw.
+/// Runs `body` once a rank, each in a thread with its own end of a gloo group (one rank: self).
+/// Assertions belong after it, since Catch2's are for one thread. Throws Failed naming the ranks
+/// that threw, with what they threw.
 void run_ranks(int size, const std::function<void(const MeshPtr& mesh)>& body);
 
 /// The same, giving what each rank returned.
@@ -30,7 +31,8 @@ auto on_ranks(int size, const Body& body) {
   return results;
 }
 
-/// what() of the exception of type E that each rank's body throws; a rank that throws none fails the run.
+/// what() of the exception of type E that each rank's body throws; a rank that throws none fails
+/// the run.
 template <class E, class Body>
 std::vector<std::string> errors_on_ranks(int size, const Body& body) {
   return on_ranks(size, [&](const MeshPtr& mesh) -> std::string {

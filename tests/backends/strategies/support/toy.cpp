@@ -44,7 +44,9 @@ ModelParts Toy::parts() {
            {"empty", empty},
            {"second.weight", second},
            {"second.bias", second_bias}},
-          [this] { return std::vector<NamedTensor>{{"running", buffer}}; }};
+          [this] {
+            return std::vector<NamedTensor>{{"running", buffer}};
+          }};
 }
 
 std::vector<at::Tensor> Toy::parameters() const {
@@ -95,7 +97,8 @@ bool all_equal(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& 
   });
 }
 
-bool all_close(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b, double tolerance) {
+bool all_close(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b,
+               double tolerance) {
   return std::ranges::equal(a, b, [=](const at::Tensor& left, const at::Tensor& right) {
     return left.defined() == right.defined() &&
            (!left.defined() || left.allclose(right, tolerance, tolerance));
@@ -110,8 +113,10 @@ StrategyOptions buckets(std::int64_t bytes) {
 
 MakeOptimizer make_sgd(double lr, double momentum, double weight_decay, bool nesterov) {
   return [=](const std::vector<at::Tensor>& parameters) {
-    return std::make_unique<torch::optim::SGD>(
-        parameters, torch::optim::SGDOptions(lr).momentum(momentum).weight_decay(weight_decay).nesterov(nesterov));
+    return std::make_unique<torch::optim::SGD>(parameters, torch::optim::SGDOptions(lr)
+                                                               .momentum(momentum)
+                                                               .weight_decay(weight_decay)
+                                                               .nesterov(nesterov));
   };
 }
 

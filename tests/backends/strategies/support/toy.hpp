@@ -1,5 +1,7 @@
 #pragma once
 
+#include <muster/strategy.hpp>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 
@@ -9,8 +11,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <muster/strategy.hpp>
 
 namespace torch::optim {
 class Optimizer;
@@ -70,12 +70,14 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors);
 std::vector<at::Tensor> gradients_of(const std::vector<at::Tensor>& parameters);
 /// at::equal for each pair; undefined equals undefined.
 bool all_equal(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b);
-bool all_close(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b, double tolerance);
+bool all_close(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b,
+               double tolerance);
 
 /// Bucket sizes to try: each parameter alone, some together, all in one.
 StrategyOptions buckets(std::int64_t bytes);
 
-MakeOptimizer make_sgd(double lr, double momentum = 0, double weight_decay = 0, bool nesterov = false);
+MakeOptimizer make_sgd(double lr, double momentum = 0, double weight_decay = 0,
+                       bool nesterov = false);
 MakeOptimizer make_adam(double lr, bool amsgrad = false);
 MakeOptimizer make_adamw(double lr);
 
