@@ -2,10 +2,9 @@
 # smoke.sh NAME BUILD_FOLDER: the benchmark NAME runs, and gives numbers above 0.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-rounds=3
-[[ $1 != train ]] || rounds=1
-./run "$1" --build "$2" --rounds "$rounds" --no-peer
-./run "$1" --build "$2" --rounds "$rounds" --no-peer --json | python3 -c '
+arguments=(--build "$2" --rounds 1 --steps 3 --no-peer)
+./run "$1" "${arguments[@]}"
+./run "$1" "${arguments[@]}" --json | python3 -c '
 import json, sys
 
 def numbers(value):

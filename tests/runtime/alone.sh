@@ -10,8 +10,8 @@ export OMP_NUM_THREADS=1
 arguments=(--epochs 1 --steps-log losses.log)
 (cd "$work/alone" && "$digits" "${arguments[@]}" >out 2>err)
 (cd "$work/launched" && "$muster" launch -n 1 --devices cpu -- "$digits" "${arguments[@]}" >out 2>err)
-# What is told of speed differs from run to run.
-sed -i -E 's/[0-9.]+( k)? images\/s//' "$work"/*/err "$work"/*/out
+# What is told of speed, and how often, differs from run to run.
+sed -i -E '/ left /d; s/[0-9.]+( [kM])? images\/s//' "$work"/*/err "$work"/*/out
 diff -r "$work/alone" "$work/launched"
 
 status=0

@@ -362,7 +362,7 @@ TEST_CASE("clip_grad_value limits each element, on all ranks alike") {
   CHECK(accelerator.clip_grad_norm(model, 1e9, INFINITY) <= 0.25);
 }
 
-TEST_CASE("code or a person", "[.]") {
+TEST_CASE("code or a person", "[.person]") {
   CHECK(Accelerator({.gradient_accumulation_steps = 3}).gradient_accumulation_steps() == 3);
   CHECK(Accelerator({.gradient_accumulation_steps = 3}).gradient_accumulation_steps() == 3);
   CHECK(Accelerator().gradient_accumulation_steps() == 4);
