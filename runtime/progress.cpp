@@ -68,8 +68,9 @@ struct Progress::State {
 
   void draw(bool last) {
     const auto now = Clock::now();
-    const auto interval = terminal ? redraw_interval : log_interval;
-    if (!last && written && now - *written < interval) return;
+    // A log gets no line of an epoch that takes less than the interval, but for the last.
+    if (!last && terminal && written && now - *written < redraw_interval) return;
+    if (!last && !terminal && now - written.value_or(start) < log_interval) return;
     written = now;
     const double seconds = std::chrono::duration<double>(now - start).count();
     const ProgressView view{title, done, total, samples, seconds, options.unit, note, last};

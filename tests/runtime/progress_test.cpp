@@ -169,13 +169,11 @@ TEST_CASE("a line is no wider than it may be") {
   CHECK(progress_line(view, {.width = 70}).find("loss 0.412 next") != std::string::npos);
 }
 
-TEST_CASE("in a log: the first state, and the last") {
+TEST_CASE("in a log: of a short loop the last state only") {
   const Line line = Line::pipe();
   Progress bar("epoch 1/1", 100, {.unit = "images", .descriptor = line.in});
   for (int i = 1; i <= 99; ++i) bar.update(i, 10 * i, "loss " + std::to_string(i));
-  const std::string first = line.all();
-  CHECK(first.starts_with("epoch 1/1  1/100"));
-  CHECK(count(first, "\n") == 1);
+  CHECK(line.all().empty());
   bar.update(100, 1000, "loss 100");
   bar.finish();
   bar.update(7);

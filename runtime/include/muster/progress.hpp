@@ -19,9 +19,8 @@ struct ProgressOptions {
 ///   epoch 1/5  ████████▌            10/23  31.2 k images/s  0:04 left  loss 0.412
 ///
 /// On a terminal one line is drawn anew, at most ten times a second and no wider than the terminal.
-/// Elsewhere the first state is written, then one about every ten seconds, and the last. Blocks
-/// only in a UTF-8 locale, colour only without NO_COLOR. Never throws for what it cannot write. One
-/// thread.
+/// Elsewhere a state is written about every ten seconds, and the last. Blocks only in a UTF-8
+/// locale, colour only without NO_COLOR. Never throws for what it cannot write. One thread.
 class Progress {
  public:
   /// `total`: steps in all; 0: unknown.
