@@ -1,5 +1,6 @@
 #include <muster/contract.hpp>
 #include <muster/log.hpp>
+#include <muster/write_all.hpp>
 
 #include "text.hpp"
 
@@ -47,16 +48,6 @@ std::string format(std::string_view message, int rank) {
   return text + '\n';
 }
 
-/// One write, unless the kernel takes only a part or a signal comes.
-void write_all(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t count = write(STDERR_FILENO, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;  // Nobody can be told that nobody can be told.
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-}
-
 }  // namespace
 
 void configure_log(LogLevel level, int rank) {
@@ -70,9 +61,10 @@ void log(LogLevel level, std::string_view message) noexcept {
   if (level < log_level() || level == LogLevel::off) return;
   const int saved = errno;
   try {
-    write_all(format(message, named_rank));
+    // Nobody can be told that nobody can be told.
+    write_all(STDERR_FILENO, format(message, named_rank));
   } catch (...) {
-    write_all("muster: out of memory\n");
+    write_all(STDERR_FILENO, "muster: out of memory\n");
   }
   errno = saved;
 }

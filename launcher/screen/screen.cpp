@@ -1,5 +1,8 @@
 #include "screen/screen.hpp"
 
+#include <muster/error.hpp>
+#include <muster/write_all.hpp>
+
 #include "text.hpp"
 
 #include <fmt/core.h>
@@ -7,20 +10,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace muster::launcher {
 namespace {
-
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const auto written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
 
 bool is_set(const Environment& environment, const std::string& name) {
   const auto found = environment.find(name);
@@ -45,7 +40,12 @@ std::string Screen::paint(std::string_view code, std::string_view text) const {
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
-void print_out(std::string_view text) { write_all(STDOUT_FILENO, text); }
+void print_out(std::string_view text) {
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error == 0 || error == EPIPE) return;
+  throw Error(fmt::format("cannot write to stdout: {}", std::strerror(error)));
+}
+
 void print_error(std::string_view text) { write_all(STDERR_FILENO, text); }
 
 void complain(std::string_view message, const Environment& environment) {

@@ -23,8 +23,10 @@ struct Screen {
   std::string paint(std::string_view code, std::string_view text) const;
 };
 
-/// Writes all of `text` to stdout or stderr; a reader that went away is no error of ours.
+/// Writes all of `text` to stdout; a reader that went away is no error of ours. Throws Error for
+/// all else that keeps it from there, such as a full disk.
 void print_out(std::string_view text);
+/// Writes all of `text` to stderr, if that can be done.
 void print_error(std::string_view text);
 
 /// "muster: " before the first line of a message, with a newline at its end, on stderr.

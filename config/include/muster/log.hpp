@@ -5,10 +5,12 @@
 
 namespace muster {
 
+/// `log.level` governs what ranks print through log(), and the launcher's own notes. It
+/// touches neither a program's output nor errors that end a job.
 enum class LogLevel { debug, info, warning, error, off };
 
-/// Sets what is printed (default: info, or MUSTER_LOG_LEVEL) and the rank named in each line
-/// (-1: none, for the launcher and for a world of one).
+/// Sets what this process prints through log() (default: info, or MUSTER_LOG_LEVEL), and the rank
+/// named in each line (-1: none, for the launcher and for a world of one).
 void configure_log(LogLevel level, int rank);
 
 LogLevel log_level() noexcept;

@@ -1,7 +1,10 @@
 #include "screen/screen.hpp"
 
+#include <muster/error.hpp>
+
 #include <catch2/catch_test_macros.hpp>
 
+#include <csignal>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -33,6 +36,36 @@ class Terminal {
   int theirs_ = -1;
 };
 
+/// Another stdout while it lives.
+class Stdout {
+ public:
+  explicit Stdout(int fd) : kept_(::dup(STDOUT_FILENO)) {
+    REQUIRE(::dup2(fd, STDOUT_FILENO) >= 0);
+    ::close(fd);
+  }
+  Stdout(const Stdout&) = delete;
+  Stdout& operator=(const Stdout&) = delete;
+  ~Stdout() {
+    ::dup2(kept_, STDOUT_FILENO);
+    ::close(kept_);
+  }
+
+ private:
+  int kept_;
+};
+
+/// The message of what print_out throws; empty if it throws nothing.
+std::string print_fault(int fd) {
+  const Stdout replaced(fd);
+  try {
+    print_out("text\n");
+  } catch (const Error& error) {
+    CHECK(error.exit_code() == ExitCode::internal);
+    return error.what();
+  }
+  return "";
+}
+
 }  // namespace
 
 TEST_CASE("A terminal has its own width, and colour unless it is not wanted") {
@@ -54,6 +87,17 @@ TEST_CASE("What is no terminal is 80 columns wide and plain") {
   CHECK(screen.red("x") == "x");
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+TEST_CASE("What stdout does not take is an error, unless its reader left") {
+  CHECK(print_fault(::open("/dev/full", O_WRONLY)) ==
+        "cannot write to stdout: No space left on device");
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  ::close(ends[0]);
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  CHECK(print_fault(ends[1]).empty());
+  std::signal(SIGPIPE, before);
 }
 
 TEST_CASE("Columns are letters, not bytes") {
