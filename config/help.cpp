@@ -35,7 +35,8 @@ std::string help_of(const Setting& setting) {
 }
 
 std::string word_of(const Setting& setting) {
-  std::string word(setting.word);
+  std::string word =
+      setting.word.empty() ? replaced(setting.choices, ' ', '|') : std::string(setting.word);
   if (setting.member.allows_auto) word += "|auto";
   return word;
 }

@@ -29,6 +29,11 @@ void join(Given& older, Given newer) {
   }
 }
 
+/// Whether a value speaks for its group: `no_prefix = false` leaves it to the others.
+bool decides(const Value& value, const Origin& origin) {
+  return origin.kind != Origin::Kind::built_in && value != Value(false);
+}
+
 std::string conflict(const Given& one, const Given& other) {
   const std::string both = " decide the same thing: give one of them";
   if (one.origin.kind == Origin::Kind::flag || one.origin.kind == Origin::Kind::variable) {
@@ -73,8 +78,9 @@ void Resolver::take(const std::vector<GivenValue>& values, Origin::Kind kind) {
       check_value(*setting, given.value);
       add({setting, given.value, {kind, code ? "" : given.by, 0}, {}});
     } catch (const ConfigError& error) {
-      faults_.push_back(who + ": " + given.id + " = " + excerpt(to_text(given.value)) +
-                        ": expected " + error.what());
+      // What may be secret is not repeated.
+      const std::string shown = is_map(*setting) ? "" : " = " + excerpt(to_text(given.value));
+      faults_.push_back(who + ": " + given.id + shown + ": expected " + error.what());
     }
   }
 }
@@ -93,15 +99,14 @@ std::vector<const Given*> Resolver::levels_of(const Setting& setting) const {
 void Resolver::merge_maps(Entry& entry, const std::vector<const Given*>& levels) const {
   Map merged;
   for (const Given* level : levels) {
-    Map hidden;
     for (const auto& [name, text] : std::get<Map>(level->value)) {
+      const Origin& origin = level->items.at(name);
       if (merged.try_emplace(name, text).second) {
-        entry.items.insert_or_assign(name, level->items.at(name));
+        entry.items.insert_or_assign(name, origin);
       } else {
-        hidden.emplace(name, text);
+        entry.hidden.emplace_back(Map{{name, text}}, origin);
       }
     }
-    if (!hidden.empty()) entry.hidden.emplace_back(std::move(hidden), level->origin);
   }
   entry.value = std::move(merged);
 }
@@ -127,14 +132,16 @@ Entry Resolver::make_entry(const Setting& setting) const {
 void Resolver::decide_group(std::string_view group) {
   const Entry* strongest = nullptr;
   for (const Entry& entry : result_.entries_) {
-    if (entry.setting->group != group || entry.origin.kind == Origin::Kind::built_in) continue;
+    if (entry.setting->group != group || !decides(entry.value, entry.origin)) continue;
     if (!strongest || entry.origin.kind > strongest->origin.kind) strongest = &entry;
   }
   if (!strongest) return;
   for (Entry& entry : result_.entries_) {
     if (entry.setting->group != group || &entry == strongest) continue;
+    const bool given = entry.origin.kind != Origin::Kind::built_in;
+    if (given && !decides(entry.value, entry.origin)) continue;
     entry.decided_by = strongest->setting;
-    if (entry.origin.kind == Origin::Kind::built_in) continue;
+    if (!given) continue;
     entry.hidden.emplace(entry.hidden.begin(), entry.value, entry.origin);
     entry.value = entry.setting->default_value();
     entry.origin = {};
@@ -148,7 +155,8 @@ void Resolver::find_conflicts() {
       const bool same_group = !one.setting->group.empty() &&
                               one.setting->group == other.setting->group &&
                               one.setting != other.setting;
-      if (same_group && one.origin.kind == other.origin.kind) {
+      if (same_group && one.origin.kind == other.origin.kind && decides(one.value, one.origin) &&
+          decides(other.value, other.origin)) {
         faults_.push_back(conflict(one, other));
       }
     }

@@ -16,7 +16,7 @@ namespace muster {
 class Resolver {
  public:
   void read_flags(const std::vector<GivenFlag>& flags);
-  /// A launcher takes no variables that another launcher wrote; a rank takes just these.
+  /// A launcher takes no variables that another launcher wrote; a rank takes all.
   void read_variables(const Environment& environment, bool in_rank);
   void read_files(const Sources& sources);
   void take(const std::vector<GivenValue>& values, Origin::Kind kind);
@@ -30,6 +30,9 @@ class Resolver {
   void read_unknown_variable(const std::string& name, bool is_fault);
   /// True if the file is there and sets something.
   bool read_file(const std::filesystem::path& path, const std::string& name, Origin::Kind kind);
+  /// True for a user's file that would be inside no folder, or inside one that may not be entered,
+  /// which a note says: root's home, of somebody who became another user.
+  bool is_out_of_reach(const std::filesystem::path& path);
   void add(Given given);
 
   Entry make_entry(const Setting& setting) const;

@@ -3,7 +3,9 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <array>
+#include <netinet/in.h>
 #include <set>
 #include <string_view>
 
@@ -24,7 +26,18 @@ bool is_range(std::string_view word) {
 }
 
 bool is_variable_name(std::string_view name) {
-  return !name.empty() && name.find_first_of(std::string_view("=,\0", 3)) == name.npos;
+  return !name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == '=' || c == ',' || c == '\x7f';
+  });
+}
+
+/// All addresses, or all hosts: "0.0.0.0", "0", "::", "255.255.255.255".
+bool is_of_no_host(const std::string& text) {
+  in_addr four{};
+  in6_addr six{};
+  if (inet_pton(AF_INET6, text.c_str(), &six) == 1) return IN6_IS_ADDR_UNSPECIFIED(&six);
+  if (inet_aton(text.c_str(), &four) == 0) return false;
+  return four.s_addr == INADDR_ANY || four.s_addr == INADDR_BROADCAST;
 }
 
 }  // namespace
@@ -40,9 +53,9 @@ bool devices(const Value& value) {
 }
 
 bool address(const Value& value) {
-  const std::string_view host = std::get<std::string>(value);
+  const std::string& host = std::get<std::string>(value);
   const auto colons = std::count(host.begin(), host.end(), ':');
-  return colons != 1 && host.find_first_of(" \t\n,/[]") == std::string_view::npos;
+  return colons != 1 && host.find_first_of(" \t\n,/[]") == host.npos && !is_of_no_host(host);
 }
 
 bool input_rank(const Value& value) {

@@ -12,6 +12,10 @@ namespace {
 using Line = std::pair<std::string, std::string>;  // The setting, and where it came from.
 using Map = std::map<std::string, std::string>;
 
+std::string map_value(const std::string& name, const std::string& value) {
+  return is_secret_name(name) ? "\"(hidden)\"" : toml_string(value);
+}
+
 bool is_bare_key(std::string_view key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -19,24 +23,40 @@ bool is_bare_key(std::string_view key) {
   });
 }
 
+/// "  (hides 4 from config.toml:1, 8 from ...)"; nothing if nothing is hidden. Of a map: `name`'s.
+std::string hides(const Entry& entry, const std::string& name = "") {
+  std::string text;
+  for (const auto& [value, origin] : entry.hidden) {
+    std::string shown;
+    if (const auto* map = std::get_if<Map>(&value)) {
+      if (!map->contains(name)) continue;
+      shown = map_value(name, map->at(name));
+    } else {
+      shown = to_toml(value);
+    }
+    text.append(text.empty() ? "  (hides " : ", ").append(excerpt(shown));
+    text.append(" from ").append(to_text(origin));
+  }
+  return text.empty() ? text : text + ")";
+}
+
 void add_map(std::vector<Line>& lines, const Entry& entry) {
   for (const auto& [name, value] : std::get<Map>(entry.value)) {
     const std::string key = is_bare_key(name) ? name : toml_string(name);
-    const std::string shown = is_secret_name(name) ? "\"(hidden)\"" : toml_string(value);
-    lines.emplace_back(
-        std::string(entry.setting->key).append(".").append(key).append(" = ") + shown,
-        to_text(entry.items.at(name)));
+    lines.emplace_back(std::string(entry.setting->key).append(".").append(key).append(" = ") +
+                           map_value(name, value),
+                       to_text(entry.items.at(name)) + hides(entry, name));
   }
 }
 
 void add(std::vector<Line>& lines, const Entry& entry) {
   const std::string key(entry.setting->key);
   if (entry.decided_by) {
-    lines.emplace_back("# " + key, std::string(entry.decided_by->key) + " decides");
+    lines.emplace_back("# " + key, std::string(entry.decided_by->key) + " decides" + hides(entry));
   } else if (entry.setting->member.kind == ValueKind::map) {
     add_map(lines, entry);
   } else if (entry.value != Value() || entry.setting->member.allows_none) {
-    lines.emplace_back(key + " = " + to_toml(entry.value), to_text(entry.origin));
+    lines.emplace_back(key + " = " + to_toml(entry.value), to_text(entry.origin) + hides(entry));
   }
 }
 

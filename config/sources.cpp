@@ -6,6 +6,8 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <sys/stat.h>
 
 namespace muster {
 namespace {
@@ -30,6 +32,8 @@ bool names_a_section(std::string_view variable) {
   });
 }
 
+std::string shown_text(std::string_view text) { return text.empty() ? "nothing" : excerpt(text); }
+
 std::filesystem::path user_file(const Environment& environment) {
   const std::filesystem::path config = value_of(environment, "XDG_CONFIG_HOME");
   if (config.is_absolute()) return config / "muster" / "config.toml";
@@ -43,7 +47,7 @@ std::filesystem::path user_file(const Environment& environment) {
 void Resolver::read_flags(const std::vector<GivenFlag>& flags) {
   for (const GivenFlag& flag : flags) {
     try {
-      for (const GivenFlag& translated : translate(flag, result_.notes_)) read_flag(translated);
+      read_flag(flag);
     } catch (const ConfigError& error) {
       faults_.emplace_back(error.what());
     }
@@ -59,8 +63,11 @@ void Resolver::read_flag(const GivenFlag& flag) {
   }
   const std::string text = flag.value.value_or("true");
   // What may be secret is not repeated.
-  const std::string shown = setting->member.kind == ValueKind::map ? "" : " " + excerpt(text);
+  const std::string shown = setting->member.kind == ValueKind::map ? "" : " " + shown_text(text);
   try {
+    if (setting->member.kind == ValueKind::list && text.empty()) {
+      throw ConfigError(setting->expectation());
+    }
     add({setting, parse_value(*setting, text), {Origin::Kind::flag, typed, 0}, {}});
   } catch (const ConfigError& error) {
     throw ConfigError(typed + shown + ": expected " + error.what());
@@ -91,8 +98,7 @@ void Resolver::read_variable(const std::string& name, const std::string& text) {
   try {
     add({&setting, parse_value(setting, text), {Origin::Kind::variable, name, 0}, {}});
   } catch (const ConfigError& error) {
-    const std::string shown = text.empty() ? "nothing" : excerpt(text);
-    faults_.push_back(name + " = " + shown + ": expected " + error.what());
+    faults_.push_back(name + " = " + shown_text(text) + ": expected " + error.what());
   }
 }
 
@@ -121,7 +127,9 @@ void Resolver::read_files(const Sources& sources) {
     return;
   }
   std::string used;
-  if (sources.config_file) {
+  if (sources.config_file && sources.config_file->empty()) {
+    faults_.emplace_back("--config needs the name of a file; --no-config reads none");
+  } else if (sources.config_file) {
     read_file(sources.working_directory / *sources.config_file, sources.config_file->string(),
               Origin::Kind::config_file);
   } else if (read_file(sources.working_directory / "muster.toml", "muster.toml",
@@ -135,9 +143,19 @@ void Resolver::read_files(const Sources& sources) {
   if (!used.empty()) result_.notes_.push_back("settings from " + used);
 }
 
+bool Resolver::is_out_of_reach(const std::filesystem::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0) return false;
+  if (errno == EACCES) {
+    result_.notes_.push_back(path.string() + " is not looked at: its folder may not be entered");
+  }
+  return errno == EACCES || errno == ENOTDIR;
+}
+
 bool Resolver::read_file(const std::filesystem::path& path, const std::string& name,
                          Origin::Kind kind) {
   const Trust trust = kind == Origin::Kind::project_file ? Trust::unnamed : Trust::named;
+  if (kind == Origin::Kind::user_file && is_out_of_reach(path)) return false;
   try {
     const auto text = read_settings_file(path, name, trust);
     if (!text && kind == Origin::Kind::config_file) {

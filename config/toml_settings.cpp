@@ -146,8 +146,8 @@ class Reader {
   bool read_map(const Setting& setting, const toml::node& node, Given& given) {
     const toml::table* table = node.as_table();
     if (!table) {
-      fault(node.source().begin, setting.id() + " = " + shown(node) +
-                                     ": expected a table, such as { NAME = \"value\" }");
+      // What stands there may be secret.
+      fault(node.source().begin, setting.id() + ": expected a table, such as { NAME = \"value\" }");
       return false;
     }
     std::map<std::string, std::string> map;

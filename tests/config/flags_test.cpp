@@ -20,22 +20,24 @@ constexpr CommandFlag own[] = {{"--dry-run", 0, "", "Print the plan."},
                                {"--module", 'm', "", "A Python module."},
                                {"--log-dir", 0, "D", "Files."}};
 
-Settings settings_of(std::vector<GivenFlag> flags) {
+/// As the launcher does it: translated, then resolved.
+Settings settings_of(const std::vector<GivenFlag>& flags) {
   Surroundings given;
-  given.sources.flags = std::move(flags);
+  std::vector<std::string> notes;
+  for (const GivenFlag& flag : flags) {
+    for (GivenFlag& ours : translate(flag, notes)) given.sources.flags.push_back(std::move(ours));
+  }
   return given.resolve().settings();
 }
 
-std::string fault_of_flags(std::vector<GivenFlag> flags) {
-  Surroundings given;
-  given.sources.flags = std::move(flags);
-  return given.fault();
+std::string fault_of_flags(const std::vector<GivenFlag>& flags) {
+  return fault_of([&] { settings_of(flags); });
 }
 
-std::vector<std::string> notes_of(std::vector<GivenFlag> flags) {
-  Surroundings given;
-  given.sources.flags = std::move(flags);
-  return given.resolve().notes();
+std::vector<std::string> notes_of(const std::vector<GivenFlag>& flags) {
+  std::vector<std::string> notes;
+  for (const GivenFlag& flag : flags) translate(flag, notes);
+  return notes;
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST_CASE("origins name the file and line, the variable, or the flag as typed") 
   Surroundings given;
   given.write_project_file("# a job\n\n[launch]\nnum_processes = 4\n[train]\nseed = 1\n");
   given.sources.environment["MUSTER_TRAIN_STRATEGY"] = "ddp";
-  given.sources.flags = {{"--bucket_mb", "3", ""}, {"--cpu", std::nullopt, ""}};
+  given.sources.flags = {{"--bucket_mb", "3", ""}, {"--devices", "cpu", "--cpu"}};
   const Resolution resolution = given.resolve();
   const auto origin = [&](const char* id) { return to_text(resolution.entry(id).origin); };
   CHECK(origin("launch.num_processes") == "muster.toml:4");
@@ -188,6 +188,25 @@ TEST_CASE("of a group the strongest level that names a member decides and clears
   CHECK(given.resolve().settings().launch.num_processes.is_auto());
 }
 
+TEST_CASE("a false no_prefix clears no prefix") {
+  Surroundings given;
+  given.write_project_file("[launch]\nprefix = \"{host} \"\n");
+  given.sources.environment["MUSTER_LAUNCH_NO_PREFIX"] = "false";
+  CHECK(given.resolve().settings().launch.prefix == "{host} ");
+  CHECK(given.resolve().entry("launch.prefix").decided_by == nullptr);
+  given.sources.environment["MUSTER_LAUNCH_NO_PREFIX"] = "true";
+  CHECK(given.resolve().settings().launch.prefix == LaunchSettings{}.prefix);
+  given.sources.flags = {{"--no-prefix", "false", ""}};
+  CHECK(given.resolve().settings().launch.prefix == "{host} ");
+  CHECK_FALSE(given.resolve().settings().launch.no_prefix);
+
+  Surroundings both;
+  both.write_project_file("[launch]\nprefix = \"x\"\nno_prefix = false\n");
+  CHECK(both.fault().empty());
+  both.write_project_file("[launch]\nprefix = \"x\"\nno_prefix = true\n");
+  CHECK_THAT(both.fault(), ContainsSubstring("decide the same thing"));
+}
+
 TEST_CASE("two members of a group on one level are an error") {
   Surroundings flags;
   flags.sources.flags = {{"-n", "2", ""}, {"--nproc_per_node", "2", ""}};
@@ -210,7 +229,7 @@ TEST_CASE("faults of all sources are told together") {
   given.sources.environment["MUSTER_TRAIN_SEED"] = "";
   given.write_project_file("[train]\nstrateggy = \"ddp\"\n");
   CHECK(given.fault() ==
-        "-n four: expected a whole number of at least 1, or auto\n"
+        "-n four: expected a whole number from 1 to 100000, or auto\n"
         "--strategy needs a value: auto or ddp\n"
         "unknown option '--num-procesess'; did you mean --num-processes?\n"
         "MUSTER_TRAIN_SEED = nothing: expected a whole number of at least 0\n"
@@ -295,6 +314,29 @@ TEST_CASE("values that may be secret are not repeated in faults") {
              ContainsSubstring("muster.toml:2: launch.env.API_KEY: expected text in quotes"));
   CHECK(fault.find("hunter2") == std::string::npos);
   CHECK(fault.find("12345") == std::string::npos);
+
+  Surroundings no_table;
+  no_table.write_project_file("[launch]\nenv = \"API_KEY=hunter2\"\n");
+  CHECK(no_table.fault() ==
+        "muster.toml:2: launch.env: expected a table, such as { NAME = \"value\" }");
+  no_table.write_project_file("[launch]\nenv = [\"API_KEY=hunter2\"]\n");
+  CHECK_THAT(no_table.fault(), !ContainsSubstring("hunter2"));
+  using Map = std::map<std::string, std::string>;
+  Surroundings found;
+  found.sources.discovered = {{"launch.env", Map{{"A=B", "hunter2"}}, "found"}};
+  CHECK_THAT(found.fault(), ContainsSubstring("found: launch.env: expected NAME=VALUE"));
+  CHECK_THAT(found.fault(), !ContainsSubstring("hunter2"));
+}
+
+TEST_CASE("an empty list is refused after a flag, which would do nothing") {
+  Surroundings given;
+  given.sources.flags = {{"--unset-env", "", ""}};
+  CHECK(given.fault() == "--unset-env nothing: expected names of variables, with commas between");
+  given.sources.flags = {{"--env", "A B=c", ""}};
+  CHECK(given.fault() == "--env: expected NAME=VALUE, without spaces and commas in NAME");
+  given.sources.flags.clear();
+  given.write_project_file("[launch]\nunset_env = []\n");
+  CHECK(given.fault().empty());
 }
 
 }  // namespace muster

@@ -51,7 +51,7 @@ TEST_CASE("all faults of a file are told in one go, in the order of its lines") 
                  "[cluster]\n") ==
         "muster.toml:2: train.strategy = \"zero\": expected auto or ddp\n"
         "muster.toml:3: unknown key 'mixed_precison' in [train]\n"
-        "muster.toml:5: launch.num_processes = \"4\": expected a whole number of at least 1, or "
+        "muster.toml:5: launch.num_processes = \"4\": expected a whole number from 1 to 100000, or "
         "auto; leave the quotes out\n"
         "muster.toml:6: launch.grace = true: expected a number of seconds from 0 to 100000000\n"
         "muster.toml:7: unknown key 'seed' in [launch]; it belongs in [train]\n"
@@ -228,6 +228,9 @@ TEST_CASE("--config must exist and replaces ./muster.toml; --no-config reads not
   CHECK(given.resolve().notes().empty());
   given.sources.config_file = "muster.toml";
   CHECK(given.fault() == "--config and --no-config: give one of them");
+  given.sources.no_config = false;
+  given.sources.config_file = "";
+  CHECK(given.fault() == "--config needs the name of a file; --no-config reads none");
 }
 
 TEST_CASE("the user's file is looked for as XDG says") {
@@ -246,11 +249,39 @@ TEST_CASE("the user's file is looked for as XDG says") {
   CHECK(given.resolve().settings().train.seed == 42);
 }
 
+TEST_CASE("a user's file out of reach is absent") {
+  Surroundings given;
+  given.sources.environment = {{"HOME", "/dev/null"}};
+  CHECK(given.resolve().notes().empty());
+  const test::TempFolder home;
+  const auto file = home.write("muster/config.toml", "[train]\nseed = 5\n");
+  given.sources.environment = {{"XDG_CONFIG_HOME", home.path()}};
+  REQUIRE(chmod(home.path().c_str(), 0) == 0);
+  // Somebody else must be able to reach the working directory.
+  REQUIRE(chmod(given.work().c_str(), 0755) == 0);
+  std::vector<std::string> notes;
+  std::string fault;
+  {
+    const AsNobody nobody;
+    notes = given.resolve().notes();
+  }
+  REQUIRE(chmod(home.path().c_str(), 0755) == 0);
+  REQUIRE(chmod(file.c_str(), 0) == 0);
+  {
+    const AsNobody nobody;
+    fault = given.fault();
+  }
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0] == file.string() + " is not looked at: its folder may not be entered");
+  // What lies within reach and cannot be read is a fault.
+  CHECK_THAT(fault, ContainsSubstring("cannot be opened"));
+}
+
 TEST_CASE("no mutation of a file makes the parser crash or accept what is out of range") {
   const std::string good =
       "# a job\n[launch]\nnum_processes = 4\ndevices = [\"0\", 2]\ngrace = 1.5\nprefix = "
       "\"[{rank}] "
-      "\"\nenv = { A = \"1\", \"b c\" = '''x''' }\n[train]\nstrategy = \"ddp\"\nbucket_mb = 2e1\n"
+      "\"\nenv = { A = \"1\", \"b.c\" = '''x''' }\n[train]\nstrategy = \"ddp\"\nbucket_mb = 2e1\n"
       "[log]\nlevel = \"debug\"\n";
   REQUIRE(parse_settings(good, "f", Origin::Kind::config_file).faults.empty());
   const std::string letters = "[]{}=\"'\\#,.\n\r\t -+_019aeZ\x01\x7f\x80\xc3\xa9\xff";

@@ -57,13 +57,13 @@ TEST_CASE("values are parsed whole and checked") {
     const Setting& row = *find_setting_by_id(id);
     return fault_of([&] { parse_value(row, text); });
   };
-  const std::string ranks = "a whole number of at least 1, or auto";
+  const std::string ranks = "a whole number from 1 to 100000, or auto";
   for (const char* text : {"four", "-1", "0", "1.5", "4x", " 4", "4 ", "+4", "", "99999999999",
-                           "99999999999999999999", "0x4", "4\n"}) {
+                           "100001", "99999999999999999999", "0x4", "4\n"}) {
     INFO(text);
     CHECK(fault("launch.num_processes", text) == ranks);
   }
-  CHECK(fault("launch.num_processes", "2147483647").empty());
+  CHECK(fault("launch.num_processes", "100000").empty());
   CHECK(fault("launch.master_port", "65536") == "a whole number from 0 to 65535");
   CHECK_FALSE(fault("launch.grace", "nan").empty());
   CHECK_FALSE(fault("launch.grace", "inf").empty());
@@ -91,10 +91,22 @@ TEST_CASE("values are parsed whole and checked") {
   CHECK_FALSE(fault("launch.prefix", "{rank").empty());
   CHECK_FALSE(fault("launch.prefix", "a\nb").empty());
   CHECK(fault("launch.prefix", "{node}/{local_rank}: ").empty());
-  CHECK(fault("launch.master_addr", "10.0.0.1:29500") == "an address without a port");
+  CHECK(fault("launch.master_addr", "10.0.0.1:29500") == "the address of one host, without a port");
+  for (const char* text : {"0.0.0.0", "0", "::", "0:0::0", "255.255.255.255"}) {
+    INFO(text);
+    CHECK_FALSE(fault("launch.master_addr", text).empty());
+  }
+  for (const char* text : {"", "127.0.0.1", "::1", "node-7", "10.0.0.0"}) {
+    INFO(text);
+    CHECK(fault("launch.master_addr", text).empty());
+  }
   CHECK(fault("launch.master_addr", "fe80::1").empty());
-  CHECK(fault("launch.env", "NAME") == "NAME=VALUE");
-  CHECK(fault("launch.env", "=x") == "NAME=VALUE");
+  for (const char* text : {"NAME", "=x", "A B=c", "A\tB=c", "A,B=c", " =c"}) {
+    INFO(text);
+    CHECK(fault("launch.env", text) == "NAME=VALUE, without spaces and commas in NAME");
+  }
+  CHECK(fault("launch.env", "A.b-C=d e,f").empty());
+  CHECK_FALSE(fault("launch.unset_env", "A B").empty());
 }
 
 TEST_CASE("booleans know the words that people use, in any case") {

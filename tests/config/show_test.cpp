@@ -52,10 +52,39 @@ TEST_CASE("config show names each value's origin") {
   CHECK_THAT(text, ContainsSubstring("devices = [\"auto\"]                built-in\n"));
 }
 
+TEST_CASE("config show tells what each value hides") {
+  Surroundings given;
+  given.sources.environment.erase("XDG_CONFIG_HOME");
+  given.sources.scheduler = {{"launch.num_processes", std::int64_t{8}, "slurm"}};
+  given.sources.discovered = {
+      {"launch.threads", std::int64_t{3}, "found"},
+      {"launch.env", std::map<std::string, std::string>{{"A", "z"}, {"TOKEN", "s"}}, "found"}};
+  given.write_project_file(
+      "[launch]\nnum_processes = 4\nthreads = 2\ngrace = 5\n[launch.env]\nA = \"x\"\n"
+      "TOKEN = \"t\"\nB = \"\"\n");
+  given.sources.flags = {{"--threads", "1", ""}, {"--nproc-per-node", "2", ""}};
+  const std::string text = show(given.resolve(), true);
+  const auto line = [&](const std::string& start) {
+    const auto at = text.find("\n" + start) + 1;
+    const std::string whole = text.substr(at, text.find('\n', at) - at);
+    const auto gap = whole.find("   ");
+    return whole.substr(0, gap) + "|" + whole.substr(whole.find_first_not_of(' ', gap));
+  };
+  CHECK(line("# num_processes") ==
+        "# num_processes|nproc_per_node decides  (hides 4 from muster.toml:2, 8 from slurm)");
+  CHECK(line("threads") == "threads = 1|--threads  (hides 2 from muster.toml:3, 3 from found)");
+  CHECK(line("grace") == "grace = 5|muster.toml:4");
+  CHECK(line("env.A") == "env.A = \"x\"|muster.toml:6  (hides \"z\" from found)");
+  CHECK(line("env.B") == "env.B = \"\"|muster.toml:8");
+  CHECK(line("env.TOKEN") ==
+        "env.TOKEN = \"(hidden)\"|muster.toml:7  (hides \"(hidden)\" from found)");
+  CHECK(show(given.resolve(), false).find("hides") == std::string::npos);
+}
+
 TEST_CASE("config show reads back to the same settings") {
   Surroundings first;
   first.write_project_file(
-      "[launch]\nnproc_per_node = 4\nenv = { A = \"q\\\"\\\\\\n\\u0001\", \"b c\" = \"\" }\n"
+      "[launch]\nnproc_per_node = 4\nenv = { A = \"q\\\"\\\\\\n\\u0001\", \"b.c\" = \"\" }\n"
       "unset_env = [\"X\", \"Y\"]\ntimeout = 7\nprefix = \"{host}\\t\"\nmaster_addr = \"::1\"\n"
       "threads = \"auto\"\n[train]\nbucket_mb = 0.3\nseed = 9223372036854775807\n");
   const Resolution before = first.resolve();

@@ -44,7 +44,7 @@ struct ControlMessage {
 
   bool operator==(const ControlMessage&) const = default;
 };
-/// Compact single-line JSON-free text, at most 4096 bytes; text that is longer is cut.
+/// One line of five words, at most 4096 bytes; text that is longer is cut.
 std::string encode(const ControlMessage& message);
 /// Nothing for bytes that are not a message.
 std::optional<ControlMessage> decode(std::string_view bytes);

@@ -46,7 +46,7 @@ struct GivenValue {
 
 /// All that settings can come from.
 struct Sources {
-  std::vector<GivenFlag> flags;  ///< Settings or other launchers' flags; not the command's own.
+  std::vector<GivenFlag> flags;  ///< Of settings; other launchers' went through translate().
   Environment environment;
   std::optional<std::filesystem::path> config_file;  ///< --config
   bool no_config = false;                            ///< --no-config
@@ -60,9 +60,10 @@ struct Entry {
   const Setting* setting = nullptr;
   Value value;
   Origin origin;
-  std::vector<std::pair<Value, Origin>> hidden;  ///< The nearest first; without the built-in.
-  std::map<std::string, Origin> items;           ///< Of a map: where each name came from.
-  const Setting* decided_by = nullptr;           ///< The member of its group that cleared this one.
+  /// The nearest first; without the built-in. Of a map: one name each.
+  std::vector<std::pair<Value, Origin>> hidden;
+  std::map<std::string, Origin> items;  ///< Of a map: where each name came from.
+  const Setting* decided_by = nullptr;  ///< The member of its group that cleared this one.
 };
 
 /// Settings, all resolved.

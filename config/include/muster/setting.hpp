@@ -29,10 +29,10 @@ struct Setting {
   std::string_view section;
   std::string_view key;  ///< As in a TOML file: snake_case.
   SettingMember member;
-  std::string_view help;      ///< One sentence, for --help and README.
-  std::string_view question;  ///< What the wizard asks; empty: it does not.
+  std::string_view help;           ///< One sentence, for --help and README.
+  std::string_view question = "";  ///< What the wizard asks; empty: it does not.
   std::string_view unit = "";
-  std::string_view word = "";     ///< The value's name in --help: N, T, ...
+  std::string_view word = "";     ///< The value's name in --help: N, T, ...; empty: the choices.
   std::string_view choices = "";  ///< Words separated by spaces; empty: anything.
   double minimum = std::numeric_limits<double>::lowest();
   double maximum = std::numeric_limits<double>::max();
