@@ -5,6 +5,7 @@
 #include "accelerator_state.hpp"
 #include "collectives.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <limits>
@@ -35,14 +36,22 @@ at::Tensor Accelerator::gather(const at::Tensor& tensor) const {
 }
 
 at::Tensor Accelerator::gather_for_metrics(const at::Tensor& tensor) const {
-  const auto real = state_->loop->real_samples();
+  const auto real = state_->loop->real_samples(), samples = state_->loop->samples();
   if (real >= 0 && tensor.defined() && tensor.dim() == 0) {
     throw ConfigError(
         "gather_for_metrics of a 0-dim tensor, but this batch was completed with samples that "
         "are in it already and would count twice: gather one row a sample, then reduce");
   }
   auto rows = collectives::gather_rows(state_->data_group(), tensor);
-  return real >= 0 && rows.size(0) > real ? rows.narrow(0, 0, real) : rows;
+  if (real < 0) return rows;
+  if (samples < 1 || tensor.size(0) % samples != 0) {
+    throw ConfigError(
+        "gather_for_metrics of " + std::to_string(tensor.size(0)) +
+        " rows in a batch that was completed to " + std::to_string(samples) +
+        " samples: which rows belong to repeated samples cannot be told; give one row, "
+        "or equally many, a sample");
+  }
+  return rows.narrow(0, 0, std::min(rows.size(0), real * (tensor.size(0) / samples)));
 }
 
 at::Tensor Accelerator::reduce(const at::Tensor& tensor, std::string_view reduction) const {

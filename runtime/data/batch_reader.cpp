@@ -41,7 +41,9 @@ std::optional<LoadedBatch> BatchReader::next() {
     if (!slot->error) order_ahead();
   }
   if (slot->error) std::rethrow_exception(slot->error);
-  return LoadedBatch{std::move(slot->batch), slot->request.real_samples, slot->request.last};
+  const auto& request = slot->request;
+  return LoadedBatch{std::move(slot->batch), request.real_samples, std::ssize(request.indices),
+                     request.last};
 }
 
 void BatchReader::order_ahead() {

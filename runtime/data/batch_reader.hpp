@@ -27,7 +27,8 @@ struct ReaderOptions {
 
 struct LoadedBatch {
   std::shared_ptr<void> batch;
-  std::int64_t real_samples = -1;
+  std::int64_t real_samples = -1;  ///< Of the global batch; -1: all of it.
+  std::int64_t samples = 0;        ///< Of this batch.
   bool last = false;
 };
 

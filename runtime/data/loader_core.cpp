@@ -21,7 +21,7 @@ LoaderRun::~LoaderRun() {
 std::shared_ptr<void> LoaderRun::next() {
   std::optional<LoadedBatch> loaded = reader_->next();
   if (!loaded) return nullptr;
-  if (loop_) loop_->update(this, loaded->last, loaded->real_samples);
+  if (loop_) loop_->update(this, loaded->last, loaded->real_samples, loaded->samples);
   return std::move(loaded->batch);
 }
 

@@ -143,6 +143,21 @@ TEST_CASE("gather_for_metrics has each sample once") {
   }
 }
 
+TEST_CASE("gather_for_metrics with several rows a sample") {
+  Accelerator accelerator;
+  const auto ids = at::arange(7);
+  auto loader =
+      accelerator.prepare(muster::DataLoader(muster::TensorDataset(ids, ids), {.batch_size = 4}));
+  std::vector<at::Tensor> seen;
+  for (auto& item : loader) {
+    seen.push_back(accelerator.gather_for_metrics(item.data.repeat_interleave(3)));
+    if (accelerator.num_processes() == 1) continue;
+    CHECK_THROWS_AS(accelerator.gather_for_metrics(at::ones({item.data.size(0) - 1})),
+                    muster::ConfigError);
+  }
+  CHECK(at::equal(at::cat(seen), ids.repeat_interleave(3)));
+}
+
 TEST_CASE("gather_for_metrics takes several tensors, and ranks with different numbers of rows") {
   const Accelerator accelerator;
   const int rank = accelerator.process_index(), size = accelerator.num_processes();

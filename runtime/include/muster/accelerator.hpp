@@ -76,9 +76,10 @@ class Accelerator {
   /// tensor: [n, ...]; returns [num_processes * n, ...] in rank order; a 0-dim tensor gives
   /// [num_processes].
   at::Tensor gather(const at::Tensor& tensor) const;
-  /// gather() less the samples that were repeated to complete the last batch. tensor: one row a
-  /// sample of the present batch; ranks may have different numbers of rows. Throws ConfigError for
-  /// a 0-dim tensor of a completed batch: repeated samples are inside it already.
+  /// gather() less the samples that were repeated to complete the last batch. tensor: one row, or
+  /// equally many, a sample of the present batch; ranks may have different numbers of rows. Throws
+  /// ConfigError for anything else in a completed batch: a 0-dim tensor has repeated samples inside
+  /// it already.
   at::Tensor gather_for_metrics(const at::Tensor& tensor) const;
   template <class... Tensors>
     requires(sizeof...(Tensors) > 0)
