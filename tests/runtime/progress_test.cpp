@@ -243,6 +243,7 @@ TEST_CASE("a bar can be moved, and nobody reading is no error") {
   Progress bar("one", 1, {.descriptor = line.in});
   Progress moved = std::move(bar);
   moved.update(1);
+  moved.finish();
   CHECK(line.all().starts_with("one  1/1"));
   Progress closed("two", 1, {.descriptor = -1});
   closed.update(1);
