@@ -4,11 +4,13 @@
 
 #include <arpa/inet.h>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <netinet/in.h>
 #include <sstream>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 namespace muster::launcher {
 namespace {
@@ -43,12 +45,6 @@ Endpoint endpoint_of(const std::string& address, std::uint16_t port) {
                       "' is not an IPv4 or IPv6 address, such as 127.0.0.1 or ::1");
   }
   return endpoint;
-}
-
-std::string without_brackets(const std::string& address) {
-  if (address.size() > 2 && address.front() == '[' && address.back() == ']')
-    return address.substr(1, address.size() - 2);
-  return address;
 }
 
 /// Whether connections that are closing, or a listener's own, are known for the port. A port that
@@ -101,16 +97,33 @@ std::string refusal(const std::string& address, std::uint16_t port, int error) {
   return "cannot reserve port " + number + " on " + address + ": " + std::strerror(error);
 }
 
+/// Two jobs that may both reuse what is left of a third would not see each other's socket: each
+/// holds a name as well. False if another job has it; no name where a sandbox denies it.
+bool hold_name(const Endpoint& endpoint, const std::string& address, UniqueFd& holder) {
+  const std::string name = "muster-" + address + "-" + std::to_string(endpoint.port());
+  sockaddr_un local{};
+  local.sun_family = AF_UNIX;
+  name.copy(local.sun_path + 1, sizeof local.sun_path - 1);  // After a zero byte: no file.
+  holder.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return ::bind(holder.get(), reinterpret_cast<const sockaddr*>(&local), size) == 0 ||
+         errno != EADDRINUSE;
+}
+
 }  // namespace
 
 ReservedPort reserve_port(const std::string& address, std::uint16_t port) {
-  const std::string literal = without_brackets(address);
-  Endpoint endpoint = endpoint_of(literal, port);
+  Endpoint endpoint = endpoint_of(address, port);
   UniqueFd socket(::socket(endpoint.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int error = socket ? bind_alone(socket.get(), endpoint) : errno;
-  if (error != 0) throw ConfigError(refusal(literal, port, error));
-  ::getsockname(socket.get(), endpoint.get(), &endpoint.size);
-  return {std::move(socket), literal, endpoint.port()};
+  if (!socket) throw Error(std::string("cannot open a socket: ") + std::strerror(errno));
+  int error = bind_alone(socket.get(), endpoint);
+  UniqueFd name;
+  if (error == 0) {
+    ::getsockname(socket.get(), endpoint.get(), &endpoint.size);
+    if (!hold_name(endpoint, address, name)) error = EADDRINUSE;
+  }
+  if (error != 0) throw ConfigError(refusal(address, port, error));
+  return {std::move(socket), address, endpoint.port(), std::move(name)};
 }
 
 }  // namespace muster::launcher

@@ -13,11 +13,12 @@ struct ReservedPort {
   UniqueFd socket;
   std::string address;
   std::uint16_t port = 0;
+  UniqueFd name;  ///< No other job of ours gets the port while this lives.
 };
 
 /// Binds `port` (0: the kernel chooses a free one) on the literal IPv4 or IPv6 `address`.
 /// Throws ConfigError, naming the port and how to get a free one, if it is taken or cannot be
-/// bound.
+/// bound; Error if there are no descriptors left.
 ReservedPort reserve_port(const std::string& address, std::uint16_t port);
 
 }  // namespace muster::launcher

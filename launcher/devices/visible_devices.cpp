@@ -88,8 +88,9 @@ VisibleDevices visible_devices(const std::optional<std::string>& variable,
   VisibleDevices visible;
   const auto whole = trim(*variable);
   if (whole.empty() || whole == "-1" || whole == "NoDevFiles") return visible;
-  for (const auto word : split(whole, ',')) {
-    const auto entry = trim(word);
+  for (std::size_t at = 0, comma = 0; at <= whole.size(); at = comma + 1) {
+    comma = std::min(whole.find(',', at), whole.size());
+    const auto entry = trim(whole.substr(at, comma - at));
     VisibleDevice device;
     if (is_instance(entry)) {
       device.name = entry;

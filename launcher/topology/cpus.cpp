@@ -69,17 +69,14 @@ Cpus discover_cpus(const Sysroot& root, const Cgroups& cgroups) {
   cpus.allowed = root.is_live() ? live_affinity() : recorded_affinity(root);
   const auto online = parse_cpu_list(root.read("/sys/devices/system/cpu/online").value_or(""));
   if (online && !online->empty()) {
-    cpus.online = static_cast<int>(online->size());
     // A recorded affinity may name CPUs that could be plugged in one day.
     cpus.allowed = cpus.allowed.empty() ? *online : intersect(cpus.allowed, *online);
   }
-  cpus.cpuset = cgroups.cpuset();
-  if (cpus.cpuset) {
-    auto both = intersect(cpus.allowed, *cpus.cpuset);
+  if (const auto cpuset = cgroups.cpuset()) {
+    auto both = intersect(cpus.allowed, *cpuset);
     if (!both.empty()) cpus.allowed = std::move(both);
   }
   if (cpus.allowed.empty()) cpus.allowed = {0};
-  cpus.online = std::max(cpus.online, static_cast<int>(cpus.allowed.size()));
   cpus.cores = count_cores(root, cpus.allowed);
   if (auto quota = cgroups.cpu_quota()) {
     cpus.quota = quota->value;

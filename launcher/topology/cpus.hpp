@@ -11,12 +11,10 @@ namespace muster::launcher {
 
 /// What this process may use of the host's processors.
 struct Cpus {
-  int online = 1;                          ///< Logical CPUs of the host.
-  std::vector<int> allowed;                ///< Those of the affinity and the cpuset, ascending.
-  int cores = 1;                           ///< Physical cores among them: siblings count once.
-  std::optional<double> quota;             ///< CPUs' worth of time a control group grants.
-  std::string quota_group;                 ///< The group that sets it.
-  std::optional<std::vector<int>> cpuset;  ///< The cpuset alone.
+  std::vector<int> allowed;     ///< Those of the affinity and the cpuset, ascending.
+  int cores = 1;                ///< Physical cores among them: siblings count once.
+  std::optional<double> quota;  ///< CPUs' worth of time a control group grants.
+  std::string quota_group;      ///< The group that sets it.
 
   /// Logical CPUs that can run at once: allowed ones, at most the quota rounded up.
   int usable() const;

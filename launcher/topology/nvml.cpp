@@ -56,14 +56,16 @@ struct Nvml {
 
 std::string text_of(int (*get)(Nvml::Handle, char*, unsigned), Nvml::Handle handle) {
   char text[128] = {};
-  return get != nullptr && get(handle, text, sizeof text) == 0 ? text : "";
+  const bool known = get != nullptr && get(handle, text, sizeof text) == 0;
+  // split() drops what is empty, and the fields after it would be taken for others.
+  return known && text[0] != 0 ? text : "-";
 }
 
 std::string line_of(const Nvml& nvml, Nvml::Handle handle, const std::string& parent) {
   Nvml::Pci pci{};
   const bool has_pci = parent.empty() && nvml.pci != nullptr && nvml.pci(handle, &pci) == 0;
   return "device\t" + text_of(nvml.uuid, handle) + "\t" + (parent.empty() ? "-" : parent) + "\t" +
-         (has_pci ? pci.id : "-") + "\t" + text_of(nvml.name, handle) + "\n";
+         (has_pci && pci.id[0] != 0 ? pci.id : "-") + "\t" + text_of(nvml.name, handle) + "\n";
 }
 
 /// The child's whole work: a line a device, then "ok", or one line that begins with "fault".
@@ -116,6 +118,7 @@ NvmlAnswer parse(const std::string& text) {
   bool whole = false;
   for (const auto line : split(text, '\n')) {
     const auto parts = split(line, '\t');
+    if (parts.empty()) continue;
     const auto part = [&](std::size_t at) {
       return parts.size() > at && parts[at] != "-" ? std::string(parts[at]) : std::string();
     };

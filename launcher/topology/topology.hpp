@@ -12,7 +12,6 @@ namespace muster::launcher {
 struct Topology {
   std::string host;  ///< Its name, without the domain.
   Cpus cpus;
-  int numa_nodes = 1;
   NvidiaDevices nvidia;
 };
 

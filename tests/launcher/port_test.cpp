@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <sys/socket.h>
+#include <unistd.h>
 #include <vector>
 
 namespace muster::launcher {
@@ -84,7 +85,7 @@ TEST_CASE("a port of a job that has just ended can be had again") {
           0);
   UniqueFd served(::accept(first.socket.get(), nullptr, nullptr));
   served.reset();  // Closed on this side first: TIME_WAIT stays with the port.
-  first.socket.reset();
+  first = {};
   CHECK(reserve_port("127.0.0.1", port).port == port);
 }
 
@@ -96,7 +97,27 @@ TEST_CASE("addresses") {
   const UniqueFd six(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!six) SKIP("no IPv6 here");
   CHECK(reserve_port("::1", 0).address == "::1");
-  CHECK(reserve_port("[::1]", 0).port != 0);
+}
+
+TEST_CASE("one number is for one job, whatever is left of an earlier one") {
+  std::uint16_t port = 0;
+  {
+    // Both ends here, closed by the server first: its port stays in TIME_WAIT.
+    const UniqueFd server = tcp_socket(), client = tcp_socket();
+    REQUIRE(bind_to(server, 0, true));
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    ::getsockname(server.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    port = ntohs(address.sin_port);
+    REQUIRE(::listen(server.get(), 1) == 0);
+    REQUIRE(::connect(client.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
+    UniqueFd accepted(::accept(server.get(), nullptr, nullptr));
+    accepted.reset();
+    char byte = 0;
+    CHECK(::read(client.get(), &byte, 1) == 0);
+  }
+  const ReservedPort first = reserve_port("127.0.0.1", port);
+  CHECK_THROWS_AS(reserve_port("127.0.0.1", port), ConfigError);
 }
 
 }  // namespace

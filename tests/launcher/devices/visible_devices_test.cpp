@@ -79,6 +79,9 @@ TEST_CASE("A bad entry is named") {
   refuses(
       "cuda:0",
       "CUDA_VISIBLE_DEVICES=cuda:0: 'cuda:0' is no device: an index, GPU-<uuid> or MIG-<uuid> is");
+  refuses("0,,1",
+          "CUDA_VISIBLE_DEVICES=0,,1: '' is no device: an index, GPU-<uuid> or MIG-<uuid> is");
+  refuses("0,", "CUDA_VISIBLE_DEVICES=0,: '' is no device: an index, GPU-<uuid> or MIG-<uuid> is");
   refuses("1,1", "CUDA_VISIBLE_DEVICES=1,1: '1' is there twice");
   refuses("GPU-ffff",
           "CUDA_VISIBLE_DEVICES=GPU-ffff: 'GPU-ffff' is none of this host's 3 NVIDIA devices");

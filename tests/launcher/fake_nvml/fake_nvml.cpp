@@ -1,5 +1,6 @@
 // What stands in for NVIDIA's library: two devices, of which the first has two instances with a gap
-// between them. With FAKE_NVML=slow it never answers, with FAKE_NVML=broken it does not start.
+// between them. With FAKE_NVML=slow it never answers, with FAKE_NVML=broken it does not start, with
+// FAKE_NVML=nameless the second device has no UUID.
 
 #include <cstdio>
 #include <cstdlib>
@@ -43,6 +44,12 @@ MUSTER_EXPORT int nvmlDeviceGetHandleByIndex_v2(  // NOLINT(readability-identifi
 }
 MUSTER_EXPORT int nvmlDeviceGetUUID(  // NOLINT(readability-identifier-naming)
     void* device, char* text, unsigned size) {
+  const char* mode = std::getenv("FAKE_NVML");
+  const bool nameless = mode != nullptr && std::strcmp(mode, "nameless") == 0;
+  if (nameless && number(device) == 2) {
+    text[0] = 0;
+    return 0;
+  }
   std::snprintf(text, size, number(device) > 10 ? "MIG-%d" : "GPU-%d", number(device));
   return 0;
 }

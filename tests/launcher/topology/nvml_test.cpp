@@ -44,6 +44,14 @@ TEST_CASE("NVML tells the devices in PCI order, each with its instances") {
   CHECK(answer.devices[3].uuid == "GPU-2");
 }
 
+TEST_CASE("A field that NVML leaves empty does not shift the others") {
+  const auto answer = ask("nameless", long_enough);
+  REQUIRE(answer.devices.size() == 4);
+  CHECK(answer.devices[3].uuid.empty());
+  CHECK(answer.devices[3].pci == "00000000:02:00.0");
+  CHECK(answer.devices[3].model == "NVIDIA H200");
+}
+
 TEST_CASE("NVML that does not start says why") {
   const auto answer = ask("broken", long_enough);
   CHECK(answer.devices.empty());
