@@ -1,31 +1,32 @@
 #pragma once
 
+#include <muster/world.hpp>
+
 #include <map>
 #include <string>
 #include <vector>
-
-#include <muster/world.hpp>
 
 namespace muster::launcher {
 
 /// One rank, decided whole before anything starts.
 struct ProcessSpec {
-  World world;                      ///< Who the rank is.
-  std::string host;                 ///< The host it runs on, as people call it.
-  std::vector<std::string> argv;    ///< argv[0] is searched in PATH unless it holds a slash.
-  Environment set;                  ///< Added to, or replacing, the launcher's environment.
-  std::vector<std::string> unset;   ///< Removed from it; `set` wins.
-  std::vector<int> cpus;            ///< Logical CPUs it may run on; empty: the launcher's own.
-  std::string device;               ///< "cpu", or the device as CUDA_VISIBLE_DEVICES names it.
-  std::string device_name;          ///< For people: "H200"; empty for cpu.
-  int threads = 1;                  ///< OMP_NUM_THREADS, also when the user set it.
+  World world;                     ///< Who the rank is.
+  std::string host;                ///< The host it runs on, as people call it.
+  std::vector<std::string> argv;   ///< argv[0] is searched in PATH unless it holds a slash.
+  Environment set;                 ///< Added to, or replacing, the launcher's environment.
+  std::vector<std::string> unset;  ///< Removed from it; `set` wins.
+  std::string device;              ///< "cpu", or the device as CUDA_VISIBLE_DEVICES names it.
+  std::string device_name;         ///< For people: "H200"; empty for cpu.
+  int threads = 1;                 ///< OMP_NUM_THREADS, also when the user set it.
 };
 
 /// The whole job.
 struct Plan {
   std::vector<ProcessSpec> ranks;  ///< In rank order.
   std::string run_id;
-  std::string why_ranks;           ///< Why this many, if it was chosen for the user; else empty.
+  std::string run_directory;  ///< The job's private folder; empty in a dry run.
+  bool prefix_asked = false;  ///< A person gave the prefix: one rank alone gets it too.
+  std::string why_ranks;      ///< Why this many, if it was chosen for the user; else empty.
 };
 
 }  // namespace muster::launcher

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <muster/control.hpp>
 #include <muster/settings.hpp>
 
 #include "plan.hpp"
 #include "port.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +28,8 @@ struct RankEnd {
   std::string reason;                   ///< Of its death record; empty without one.
   std::string text;                     ///< The exception's text of its death record.
   std::vector<std::string> last_lines;  ///< Of its stderr, oldest first.
+  ControlNote last;  ///< Of our runtime: its newest collective (sequence 0: none), step.
+  std::uint64_t checkpoint = 0;  ///< The newest that it reported.
 };
 
 /// What happened to the job.
@@ -36,7 +40,9 @@ struct Outcome {
   std::vector<RankEnd> ranks;    ///< All that were started, in rank order.
   int signal = 0;                ///< interrupted: the signal that ended the job.
   bool from_terminal = false;    ///< interrupted by the terminal's Ctrl-C.
-  std::string message;  ///< One line for kinds that no rank explains (not_started, lost, timeout).
+  /// One line: what no rank explains (not_started, lost, timeout), and, of any kind, processes that
+  /// did not end.
+  std::string message;
   double seconds = 0;
   bool ready_seen = false;  ///< A rank said READY: the program uses our runtime.
 };

@@ -42,6 +42,8 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
 
   Plan plan;
   plan.run_id = job.run_id;
+  plan.run_directory = job.run_directory;
+  plan.prefix_asked = resolution.entry("launch.prefix").origin.kind != Origin::Kind::built_in;
   plan.why_ranks = count.why;
   plan.ranks.reserve(static_cast<std::size_t>(count.ranks));
   for (int rank = 0; rank < count.ranks; ++rank) {

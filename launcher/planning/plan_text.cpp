@@ -56,13 +56,12 @@ std::string device_text(const ProcessSpec& spec) {
 }
 
 std::string rank_table(const Plan& plan, const std::string& all_cpus) {
-  int host_columns = 4, device_columns = 6, cpu_columns = columns_of(all_cpus);
+  int host_columns = 4, device_columns = 6;
+  const int cpu_columns = std::max(columns_of(all_cpus), 4);
   for (const auto& spec : plan.ranks) {
     host_columns = std::max(host_columns, columns_of(spec.host));
     device_columns = std::max(device_columns, columns_of(device_text(spec)));
-    cpu_columns = std::max(cpu_columns, columns_of(format_cpu_list(spec.cpus)));
   }
-  cpu_columns = std::max(cpu_columns, 4);
   const auto row = [&](const std::string& rank, const std::string& host, const std::string& device,
                        const std::string& cpus, const std::string& threads) {
     return fmt::format("{:>5}  {}  {}  {}  {}\n", rank, padded(host, host_columns),
@@ -70,8 +69,7 @@ std::string rank_table(const Plan& plan, const std::string& all_cpus) {
   };
   auto text = row("rank", "node", "device", "cpus", "threads");
   for (const auto& spec : plan.ranks) {
-    text += row(std::to_string(spec.world.rank), spec.host, device_text(spec),
-                spec.cpus.empty() ? all_cpus : format_cpu_list(spec.cpus),
+    text += row(std::to_string(spec.world.rank), spec.host, device_text(spec), all_cpus,
                 std::to_string(spec.threads));
   }
   return text;

@@ -31,15 +31,25 @@ void refuse_contract_names(const std::map<std::string, std::string>& env) {
   }
 }
 
+/// Names that `--unset-env` must not remove: the channel to our runtime is no variable of a person.
+void refuse_channel_names(const std::vector<std::string>& names) {
+  const auto& own = contract::of_a_rank;
+  for (const auto& name : names) {
+    if (std::find(own.begin(), own.end(), name) == own.end()) continue;
+    throw ConfigError("--unset-env " + name + ": muster's runtime needs this; leave it out");
+  }
+}
+
+constexpr const char* accelerate_names[] = {"ACCELERATE_GRADIENT_ACCUMULATION_STEPS",
+                                            "ACCELERATE_USE_CPU"};
+
 /// What programs for Accelerate read, where a person decided it.
 void add_accelerate(const Resolution& resolution, Environment& set) {
   const auto& settings = resolution.settings();
   if (is_from_user(resolution, "train.gradient_accumulation_steps")) {
-    set["ACCELERATE_GRADIENT_ACCUMULATION_STEPS"] =
-        std::to_string(settings.train.gradient_accumulation_steps);
+    set[accelerate_names[0]] = std::to_string(settings.train.gradient_accumulation_steps);
   }
-  if (settings.launch.devices == std::vector<std::string>{"cpu"})
-    set["ACCELERATE_USE_CPU"] = "true";
+  if (settings.launch.devices == std::vector<std::string>{"cpu"}) set[accelerate_names[1]] = "true";
 }
 
 /// The first number of "4" or "4,2" (nested levels).
@@ -55,6 +65,7 @@ SharedEnvironment shared_environment(const Resolution& resolution, const Environ
                                      int computed_threads) {
   const auto& launch = resolution.settings().launch;
   refuse_contract_names(launch.env);
+  refuse_channel_names(launch.unset_env);
   SharedEnvironment shared;
   auto& set = shared.set;
   const auto unless_set = [&](const std::string& name, const std::string& value) {
@@ -67,6 +78,11 @@ SharedEnvironment shared_environment(const Resolution& resolution, const Environ
   add_accelerate(resolution, set);
 
   shared.unset = resolution.inherited();
+  // An outer launch decided these for its own ranks.
+  if (environment.contains(std::string(contract::exported))) {
+    shared.unset.insert(shared.unset.end(), std::begin(accelerate_names),
+                        std::end(accelerate_names));
+  }
   shared.unset.insert(shared.unset.end(), contract::of_a_rank.begin(), contract::of_a_rank.end());
   set.merge(resolution.exported());
   for (const auto& name : launch.unset_env) {

@@ -73,6 +73,38 @@ std::vector<std::string> consequences(const Outcome& outcome) {
   return lines;
 }
 
+/// The collectives that ranks were in, those alike in one line.
+std::vector<std::string> unfinished(const Outcome& outcome) {
+  std::map<std::string, std::vector<int>> alike;
+  for (const auto& end : outcome.ranks) {
+    const auto& last = end.last;
+    if (last.state != CollectiveState::queued && last.state != CollectiveState::running) continue;
+    alike[fmt::format("{} #{} '{}', step {}", last.operation, last.sequence, last.label, last.step)]
+        .push_back(end.rank);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [what, ranks] : alike)
+    lines.push_back(ranks_text(ranks) + (ranks.size() == 1 ? " was in " : " were in ") + what);
+  if (lines.size() > 4) {
+    const auto more = lines.size() - 3;
+    lines.resize(3);
+    lines.push_back(fmt::format("and {} more; --report FILE has them all", more));
+  }
+  return lines;
+}
+
+/// What follows the first line, whatever the kind.
+std::string rest_of(const Outcome& outcome, const Screen& screen) {
+  return block("during", unfinished(outcome), screen) +
+         block("then", consequences(outcome), screen);
+}
+
+/// What did not end, below a first line that tells of something else.
+std::string left_over(const Outcome& outcome, const Screen& screen) {
+  if (outcome.message.empty()) return "";
+  return "  " + screen.dim(padded("left", 9)) + outcome.message + "\n";
+}
+
 std::string failed_rank(const Outcome& outcome, const Plan& plan, const Screen& screen,
                         bool brief) {
   const auto& end = *outcome.first;
@@ -95,7 +127,7 @@ std::string failed_rank(const Outcome& outcome, const Plan& plan, const Screen& 
     const auto shown = std::min(all.size(), most_output_lines);
     text += block("output", {all.end() - static_cast<std::ptrdiff_t>(shown), all.end()}, screen);
   }
-  return text + block("then", consequences(outcome), screen);
+  return text + rest_of(outcome, screen) + left_over(outcome, screen);
 }
 
 std::string interruption(const Outcome& outcome, const Screen& screen) {
@@ -112,8 +144,9 @@ std::string failure_text(const Outcome& outcome, const Plan& plan, const Screen&
     case OutcomeKind::ok:
       return "";
     case OutcomeKind::interrupted:
-      if (outcome.signal == SIGPIPE) return "";  // The reader of our output has had enough.
-      return interruption(outcome, screen);
+      // SIGPIPE: the reader of our output has had enough.
+      return (outcome.signal == SIGPIPE ? "" : interruption(outcome, screen)) +
+             (brief ? "" : left_over(outcome, screen));
     case OutcomeKind::rank_failed:
       if (outcome.first) return failed_rank(outcome, plan, screen, brief);
       break;
@@ -124,7 +157,7 @@ std::string failure_text(const Outcome& outcome, const Plan& plan, const Screen&
       break;
   }
   auto text = screen.red("muster:") + " " + outcome.message + "\n";
-  return brief ? text : text + block("then", consequences(outcome), screen);
+  return brief ? text : text + rest_of(outcome, screen);
 }
 
 }  // namespace muster::launcher

@@ -4,20 +4,48 @@
 #include <muster/version.hpp>
 
 #include "report/signal_name.hpp"
-#include "topology/sysroot.hpp"
 #include "unique_fd.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <poll.h>
+#include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace muster::launcher {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::string_view name_of(CollectiveState state) {
+  switch (state) {
+    case CollectiveState::none:
+      return "none";
+    case CollectiveState::queued:
+      return "queued";
+    case CollectiveState::running:
+      return "running";
+    case CollectiveState::done:
+      return "done";
+    case CollectiveState::failed:
+      return "failed";
+  }
+  return "";
+}
+
+Json collective_json(const ControlNote& note) {
+  return {{"operation", note.operation},
+          {"label", note.label},
+          {"sequence", note.sequence},
+          {"bytes", note.bytes},
+          {"state", name_of(note.state)}};
+}
 
 Json rank_json(const RankEnd& end, const Plan& plan) {
   Json rank;
@@ -36,12 +64,70 @@ Json rank_json(const RankEnd& end, const Plan& plan) {
   rank["seconds"] = end.seconds;
   if (!end.reason.empty()) rank["reason"] = end.reason;
   if (!end.text.empty()) rank["error"] = end.text;
+  if (end.last.sequence != 0) rank["collective"] = collective_json(end.last);
+  if (end.last.step != 0) rank["step"] = end.last.step;
+  if (end.checkpoint != 0) rank["checkpoint"] = end.checkpoint;
   if (!end.last_lines.empty()) rank["last_lines"] = end.last_lines;
   return rank;
 }
 
+/// No FIFO and no terminal may hold us up.
+constexpr int open_to_write = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
 std::string fault_of(const std::string& path) {
   return "--report " + path + ": cannot be written: " + std::strerror(errno);
+}
+
+/// 1 or 2 if that is the same file, pipe or terminal (/dev/stdout); else -1.
+int own_output(const struct stat& facts) {
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat own {};
+    if (::fstat(fd, &own) == 0 && own.st_dev == facts.st_dev && own.st_ino == facts.st_ino)
+      return fd;
+  }
+  return -1;
+}
+
+/// A reader that has stopped reading must not keep us for ever.
+bool can_be_written_soon(int file) {
+  constexpr int patience_ms = 2000;
+  pollfd ready{file, POLLOUT, 0};
+  errno = EAGAIN;
+  return ::poll(&ready, 1, patience_ms) == 1;
+}
+
+void write_all(int file, const std::string& path, const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto written = ::write(file, text.data() + at, text.size() - at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN && can_be_written_soon(file)) continue;
+    if (written < 0) throw Error(fault_of(path));
+    at += static_cast<std::size_t>(written);
+  }
+}
+
+/// The whole text or what was there before: a new file takes the place of the old one. `mode` is
+/// the old one's; 0: there is none.
+void replace_file(const std::string& path, mode_t mode, const std::string& text) {
+  std::error_code ignored;
+  const auto target = std::filesystem::weakly_canonical(path, ignored);
+  const std::string place = target.empty() ? path : target.string();
+  const std::string beside = place + ".muster-" + std::to_string(::getpid());
+  UniqueFd file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file) {
+    // The folder may be another user's, and the file ours.
+    file.reset(::open(path.c_str(), open_to_write | O_CREAT | O_TRUNC, 0666));
+    write_all(file.get(), path, text);
+    return;
+  }
+  try {
+    if (mode != 0) ::fchmod(file.get(), mode);
+    write_all(file.get(), path, text);
+    if (::rename(beside.c_str(), place.c_str()) != 0) throw Error(fault_of(path));
+  } catch (const Error&) {
+    ::unlink(beside.c_str());
+    throw;
+  }
 }
 
 }  // namespace
@@ -85,27 +171,42 @@ std::string json_report(const Outcome& outcome, const Plan& plan,
 }
 
 void check_report_path(const std::string& path) {
-  const bool existed = ::access(path.c_str(), F_OK) == 0;
-  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) {
+    const UniqueFd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (!made) throw ConfigError(fault_of(path));
+    ::unlink(path.c_str());
+    return;
+  }
+  if (own_output(facts) >= 0) return;
+  if (S_ISDIR(facts.st_mode)) errno = EISDIR;
+  if (!S_ISREG(facts.st_mode) && !S_ISCHR(facts.st_mode) && !S_ISDIR(facts.st_mode))
+    throw ConfigError("--report " + path + ": is neither a file nor a character device");
+  const UniqueFd file(::open(path.c_str(), open_to_write));
   if (!file) throw ConfigError(fault_of(path));
-  if (!existed) ::unlink(path.c_str());
 }
 
 void write_report(const std::string& path, const std::string& text) {
-  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file) throw Error(fault_of(path));
-  for (std::size_t at = 0; at < text.size();) {
-    const auto written = ::write(file.get(), text.data() + at, text.size() - at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw Error(fault_of(path));
-    at += static_cast<std::size_t>(written);
+  struct stat facts {};
+  const bool exists = ::stat(path.c_str(), &facts) == 0;
+  if (const int own = exists ? own_output(facts) : -1; own >= 0) {
+    write_all(own, path, text);  // Behind what the job printed, with nothing cut off.
+  } else if (exists && !S_ISREG(facts.st_mode)) {
+    write_all(UniqueFd(::open(path.c_str(), open_to_write)).get(), path, text);
+  } else {
+    replace_file(path, exists ? facts.st_mode & 07777U : 0, text);
   }
 }
 
 std::string read_error_file(const std::string& path) {
-  const auto text = Sysroot().read(path);
-  if (!text) return "";
-  const auto json = Json::parse(*text, nullptr, false);
+  constexpr std::size_t most = std::size_t{1} << 20U;
+  struct stat facts {};
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return "";
+  std::string text(std::min<std::size_t>(static_cast<std::size_t>(facts.st_size), most), '\0');
+  const auto size = ::read(file.get(), text.data(), text.size());
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  const auto json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("message")) return "";
   const auto& message = json["message"];
   if (message.is_string()) return message.get<std::string>();

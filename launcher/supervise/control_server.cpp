@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace muster::launcher {
 
@@ -37,6 +38,14 @@ void ControlServer::drain() {
     while (receive(rank)) {
     }
   }
+}
+
+std::optional<ControlNote> ControlServer::note_of(std::size_t rank) const {
+  // Read, not mapped: a rank that made the memory shorter would end us with SIGBUS.
+  ControlSlot slot{};
+  const auto at = static_cast<off_t>(rank * sizeof slot);
+  if (::pread(memory_.get(), &slot, sizeof slot, at) != sizeof slot) return std::nullopt;
+  return read_slot(slot);
 }
 
 /// False when nothing more comes, now (drain) or ever (a watch says that something is there).

@@ -38,6 +38,8 @@ class ControlServer {
   void drain();
 
   const RankRecord& record_of(std::size_t rank) const { return ranks_.at(rank).record; }
+  /// What the rank's slot of the memory says; nothing if it has none, or died while it wrote.
+  std::optional<ControlNote> note_of(std::size_t rank) const;
 
  private:
   struct Rank {

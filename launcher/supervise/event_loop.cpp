@@ -111,8 +111,9 @@ std::unique_ptr<EventLoop::Watch> EventLoop::watch_shared(int fd, Direction dire
   UniqueFd proxy(::epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{};
   event.events = direction == Direction::readable ? EPOLLIN : EPOLLOUT;
-  if (!proxy || ::epoll_ctl(proxy.get(), EPOLL_CTL_ADD, fd, &event) != 0)
-    throw Error(std::string("cannot watch a descriptor: ") + std::strerror(errno));
+  const bool added = proxy && ::epoll_ctl(proxy.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+  if (proxy && !added && errno == EPERM) return nullptr;
+  if (!added) throw Error(std::string("cannot watch a descriptor: ") + std::strerror(errno));
   auto state = std::make_shared<Watch::State>(implementation().context, Direction::readable,
                                               std::move(callback));
   state->descriptor.assign(proxy.get());

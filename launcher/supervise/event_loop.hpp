@@ -53,7 +53,8 @@ class EventLoop {
 
   /// Calls back again and again while the descriptor, which must not be a regular file, is ready.
   std::unique_ptr<Watch> watch(int fd, Direction direction, Callback callback);
-  /// The same for a descriptor that other programs may have too: it is left as it is.
+  /// The same for a descriptor that other programs may have too: it is left as it is. Null if it is
+  /// always ready, and cannot be watched: a regular file, a folder, /dev/null.
   std::unique_ptr<Watch> watch_shared(int fd, Direction direction, Callback callback);
   std::unique_ptr<Timer> timer();
 

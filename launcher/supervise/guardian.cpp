@@ -18,6 +18,10 @@
 namespace muster::launcher {
 namespace {
 
+struct GuardianEnds {
+  UniqueFd socket, records, writer;  ///< The last two: the pipe of StartRecords.
+};
+
 /// Its socket, the pipe of StartRecords, and nothing else; 0 to 2 lead nowhere.
 void keep_only(UniqueFd& socket, UniqueFd& records) {
   constexpr int first = 3;
@@ -34,38 +38,41 @@ void keep_only(UniqueFd& socket, UniqueFd& records) {
 
 // An exception must not reach what called start_guardian: that belongs to the launcher.
 [[noreturn]] void be_guardian(std::span<const RankImage> images, const Inherited& inherited,
-                              UniqueFd socket, pid_t launcher) noexcept {
+                              GuardianEnds ends, pid_t launcher,
+                              const std::string& run_directory) noexcept {
   ::setsid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t all;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   set_process_title("rank-guardian", "of " + std::to_string(launcher));
-  int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC) != 0) ::_exit(static_cast<int>(ExitCode::internal));
-  UniqueFd records(pipe[0]), writer(pipe[1]);
   RankProcesses ranks(images.size());
   int refused = 0;
   for (std::size_t i = 0; i < images.size() && refused == 0; ++i) {
-    const pid_t pid = fork_rank(images[i], inherited, writer.get());
+    const pid_t pid = fork_rank(images[i], inherited, ends.writer.get());
     if (pid < 0) {
       refused = errno;
     } else {
       ranks.add(pid, images[i].rank());
     }
   }
-  writer.reset();
-  keep_only(socket, records);
-  GuardianLoop(std::move(socket), std::move(records), std::move(ranks)).run(refused);
+  ends.writer.reset();
+  keep_only(ends.socket, ends.records);
+  GuardianLoop(std::move(ends.socket), std::move(ends.records), std::move(ranks), run_directory)
+      .run(refused);
 }
 
 }  // namespace
 
-GuardianHandle start_guardian(std::span<const RankImage> images, const Inherited& inherited) {
-  int pair[2];
+GuardianHandle start_guardian(std::span<const RankImage> images, const Inherited& inherited,
+                              const std::string& run_directory) {
+  int pair[2], pipe[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
     throw Error(std::string("cannot make the guardian's socket: ") + std::strerror(errno));
   UniqueFd ours(pair[0]), theirs(pair[1]);
+  if (::pipe2(pipe, O_CLOEXEC) != 0)
+    throw Error(std::string("cannot make the guardian's pipe: ") + std::strerror(errno));
+  UniqueFd records(pipe[0]), writer(pipe[1]);
   const pid_t launcher = ::getpid();
   // Whoever is left of the two gets what the other one's ranks have started.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -73,7 +80,8 @@ GuardianHandle start_guardian(std::span<const RankImage> images, const Inherited
   if (pid < 0) throw Error(std::string("cannot start the guardian: ") + std::strerror(errno));
   if (pid == 0) {
     ours.reset();
-    be_guardian(images, inherited, std::move(theirs), launcher);
+    be_guardian(images, inherited, {std::move(theirs), std::move(records), std::move(writer)},
+                launcher, run_directory);
   }
   return {pid, std::move(ours)};
 }

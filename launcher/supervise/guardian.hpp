@@ -5,6 +5,7 @@
 #include "unique_fd.hpp"
 
 #include <span>
+#include <string>
 #include <sys/types.h>
 
 namespace muster::launcher {
@@ -16,8 +17,9 @@ struct GuardianHandle {
 };
 
 /// Forks the guardian, which starts the ranks, obeys only its socket, and ends everything that the
-/// job started when the socket ends. Signals must be blocked (Signals), and there must be no
-/// thread. Throws Error if it cannot be forked.
-GuardianHandle start_guardian(std::span<const RankImage> images, const Inherited& inherited);
+/// job started when the socket ends; then it removes `run_directory` (none if empty) too. Signals
+/// must be blocked (Signals), and there must be no thread. Throws Error if it cannot be forked.
+GuardianHandle start_guardian(std::span<const RankImage> images, const Inherited& inherited,
+                              const std::string& run_directory);
 
 }  // namespace muster::launcher

@@ -7,9 +7,11 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace muster::launcher {
@@ -23,11 +25,13 @@ constexpr std::chrono::seconds patience{5};
 
 }  // namespace
 
-GuardianLoop::GuardianLoop(UniqueFd socket, UniqueFd records, RankProcesses ranks)
+GuardianLoop::GuardianLoop(UniqueFd socket, UniqueFd records, RankProcesses ranks,
+                           std::string run_directory)
     : socket_(std::move(socket)),
       records_(std::move(records)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      ranks_(std::move(ranks)) {
+      ranks_(std::move(ranks)),
+      run_directory_(std::move(run_directory)) {
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
@@ -47,10 +51,12 @@ void GuardianLoop::watch(int fd, std::uint64_t key) {
   if (fd >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
-void GuardianLoop::tell(const Event& event) {
-  // The socket's end is noticed by reading.
-  while (::send(socket_.get(), &event, sizeof event, MSG_NOSIGNAL) < 0 && errno == EINTR) {
-  }
+bool GuardianLoop::tell(const Event& event) {
+  ssize_t sent = 0;
+  do {
+    sent = ::send(socket_.get(), &event, sizeof event, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent >= 0;
 }
 
 void GuardianLoop::run(int refused) {
@@ -60,6 +66,8 @@ void GuardianLoop::run(int refused) {
           .pid = process.pid,
           .monotonic_ns = monotonic_ns()});
   }
+  // Without them nothing would be noticed.
+  if (refused == 0 && (!epoll_ || !children_)) refused = EMFILE;
   if (refused != 0) {
     tell({.kind = Event::Kind::not_started, .stage = StartStage::fork, .error = refused});
     end_all();
@@ -162,7 +170,11 @@ void GuardianLoop::end_all() {
   const auto left = kill_descendants(patience, [this] { collect(); });
   collect();
   for (const pid_t pid : left) tell({.kind = Event::Kind::unkillable, .pid = pid});
-  tell({.kind = Event::Kind::all_gone});
+  const bool told = tell({.kind = Event::Kind::all_gone});
+  if ((launcher_gone_ || !told) && !run_directory_.empty()) {
+    std::error_code ignored;
+    std::filesystem::remove_all(run_directory_, ignored);
+  }
   ::_exit(0);
 }
 

@@ -8,18 +8,12 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace muster::launcher {
 namespace {
 
 bool ours_to_read() { return ::isatty(STDIN_FILENO) != 1 || may_read_terminal(STDIN_FILENO); }
-
-bool is_regular_file(int fd) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-}
 
 }  // namespace
 
@@ -56,14 +50,10 @@ void Input::start(EventLoop& loop) {
                               [this, &reader] { write_to(reader); });
     reader.watch->pause();
   }
-  // A file is always ready, and epoll refuses it.
-  regular_file_ = is_regular_file(STDIN_FILENO);
-  if (regular_file_) {
-    read_more();
-  } else {
-    source_ =
-        loop.watch_shared(STDIN_FILENO, EventLoop::Direction::readable, [this] { read_more(); });
-  }
+  source_ =
+      loop.watch_shared(STDIN_FILENO, EventLoop::Direction::readable, [this] { read_more(); });
+  always_ready_ = !source_;
+  if (always_ready_) read_more();
 }
 
 void Input::read_more() {
@@ -108,7 +98,7 @@ void Input::after_writing() {
   if (busy) return;
   if (!anybody) {
     source_.reset();
-  } else if (regular_file_) {
+  } else if (always_ready_) {
     read_more();
   } else if (source_) {
     source_->resume();

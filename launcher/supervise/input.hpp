@@ -43,7 +43,7 @@ class Input {
   std::string bytes_;
   EventLoop* loop_ = nullptr;
   std::unique_ptr<EventLoop::Watch> source_;
-  bool regular_file_ = false;
+  bool always_ready_ = false;  ///< A file, a folder, /dev/null.
 };
 
 }  // namespace muster::launcher

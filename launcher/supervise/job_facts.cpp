@@ -28,6 +28,9 @@ RankEnd rank_end(int rank, const RankFacts& facts) {
     end.text = facts.record.death->text;
   }
   end.last_lines = facts.last_lines;
+  if (facts.note) end.last = *facts.note;
+  end.last.step = std::max(end.last.step, facts.record.step);
+  end.checkpoint = facts.record.checkpoint;
   return end;
 }
 
@@ -110,6 +113,10 @@ Outcome outcome_of(const JobFacts& facts) {
       std::ranges::any_of(facts.ranks, [](const RankFacts& rank) { return rank.record.ready; });
   set_kind(facts, outcome);
   if (!facts.unkillable.empty()) {
+    if (outcome.kind == OutcomeKind::ok) {
+      outcome.kind = OutcomeKind::lost;
+      outcome.exit_code = static_cast<int>(ExitCode::internal);
+    }
     if (!outcome.message.empty()) outcome.message += "; ";
     outcome.message += unkillable_message(facts.unkillable);
   }

@@ -7,6 +7,7 @@
 #include "supervise/start_fault.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct RankFacts {
   bool ended = false;
   Event end;
   RankRecord record;
+  std::optional<ControlNote> note;
   std::vector<Tail::Line> stderr_lines;
   std::vector<std::string> last_lines;
 };

@@ -33,8 +33,7 @@ JobOptions job_options(const Plan& plan, const LaunchSettings& settings) {
                      .timeout = std::nullopt};
   if (settings.timeout) options.timeout = nanoseconds(*settings.timeout);
   // One rank looks as it does without a launcher, unless a prefix was asked for.
-  const bool asked = settings.prefix != LaunchSettings{}.prefix;
-  if (!settings.no_prefix && (size > 1 || asked)) {
+  if (!settings.no_prefix && (size > 1 || plan.prefix_asked)) {
     for (const ProcessSpec& spec : plan.ranks)
       options.prefixes.push_back(expand_prefix(settings.prefix, spec));
   }

@@ -40,7 +40,6 @@ RankImage::RankImage(const ProcessSpec& spec, std::string path, const RankDescri
   shell_argv_ = {shell, path_.data()};
   shell_argv_.insert(shell_argv_.end(), argv_.begin() + 1, argv_.end());
   build_environment(spec);
-  build_cpus(spec.cpus);
 }
 
 void RankImage::build_environment(const ProcessSpec& spec) {
@@ -60,17 +59,6 @@ void RankImage::build_environment(const ProcessSpec& spec) {
   if (descriptors_.master >= 0) add(contract::master_fd, std::to_string(master_fd));
   point_at(variables_, envp_);
   envp_.push_back(nullptr);
-}
-
-void RankImage::build_cpus(const std::vector<int>& cpus) {
-  if (cpus.empty()) return;
-  constexpr std::size_t bits = sizeof(unsigned long) * 8;
-  const auto most = static_cast<std::size_t>(*std::ranges::max_element(cpus));
-  cpus_.assign(most / bits + 1, 0);
-  for (const int cpu : cpus) {
-    const auto index = static_cast<std::size_t>(cpu);
-    cpus_[index / bits] |= 1UL << (index % bits);
-  }
 }
 
 }  // namespace muster::launcher

@@ -3,7 +3,6 @@
 #include "plan.hpp"
 
 #include <array>
-#include <sched.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,21 +35,15 @@ class RankImage {
   char* const* shell_argv() const noexcept { return shell_argv_.data(); }
   char* const* envp() const noexcept { return envp_.data(); }
   const RankDescriptors& descriptors() const noexcept { return descriptors_; }
-  const cpu_set_t* cpus() const noexcept {
-    return cpus_.empty() ? nullptr : reinterpret_cast<const cpu_set_t*>(cpus_.data());
-  }
-  std::size_t cpus_size() const noexcept { return cpus_.size() * sizeof(cpus_[0]); }
 
  private:
   void build_environment(const ProcessSpec& spec);
-  void build_cpus(const std::vector<int>& cpus);
 
   int rank_;
   std::string path_;
   std::vector<std::string> arguments_;
   std::vector<std::string> variables_;
   std::vector<char*> argv_, shell_argv_, envp_;
-  std::vector<unsigned long> cpus_;
   RankDescriptors descriptors_;
 };
 

@@ -32,6 +32,8 @@ Signals::Signals() {
   // A reader that goes away is an error of the write; children must stay until they are asked for.
   set_action(SIGPIPE, SIG_IGN, pipe_before_);
   set_action(SIGCHLD, SIG_DFL, child_before_);
+  // So is a file that may not grow: ulimit -f.
+  set_action(SIGXFSZ, SIG_IGN, size_before_);
   descriptor_.reset(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
@@ -51,6 +53,7 @@ std::optional<signalfd_siginfo> Signals::next() const noexcept {
 
 void Signals::describe(Inherited& inherited) const noexcept {
   inherited.pipe_ignored = pipe_before_.sa_handler == SIG_IGN;
+  inherited.size_ignored = size_before_.sa_handler == SIG_IGN;
   inherited.child_ignored = child_before_.sa_handler == SIG_IGN;
 }
 

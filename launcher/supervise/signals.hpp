@@ -10,8 +10,9 @@
 namespace muster::launcher {
 
 /// Turns the signals that a launcher answers into events for as long as it lives, and puts all back
-/// afterwards. Signals that this process inherited as ignored (nohup) stay ignored. One at a time,
-/// made before there is any thread.
+/// afterwards, but for SIGXFSZ: what is written later must not end us either. Signals that this
+/// process inherited as ignored (nohup) stay ignored. One at a time, made before there is any
+/// thread.
 class Signals {
  public:
   Signals();
@@ -30,6 +31,7 @@ class Signals {
   sigset_t mask_before_{};
   struct sigaction pipe_before_ {};
   struct sigaction child_before_ {};
+  struct sigaction size_before_ {};
   UniqueFd descriptor_;
 };
 

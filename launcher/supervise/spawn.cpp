@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -62,6 +61,7 @@ void restore_signals(const Inherited& inherited) noexcept {
   // Handlers fall back to the default by themselves when the program starts; ignored signals stay.
   ::signal(SIGPIPE, inherited.pipe_ignored ? SIG_IGN : SIG_DFL);
   ::signal(SIGCHLD, inherited.child_ignored ? SIG_IGN : SIG_DFL);
+  ::signal(SIGXFSZ, inherited.size_ignored ? SIG_IGN : SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -88,8 +88,6 @@ bool looks_like_script(const char* path) noexcept {
   if (refused != 0) give_up(records, image.rank(), StartStage::descriptors, refused);
   if (inherited.files_raised && ::setrlimit(RLIMIT_NOFILE, &inherited.files) != 0)
     report(records, {image.rank(), StartStage::limits, errno, 0});
-  if (image.cpus() && ::sched_setaffinity(0, image.cpus_size(), image.cpus()) != 0)
-    report(records, {image.rank(), StartStage::affinity, errno, 0});
   restore_signals(inherited);
   ::execve(image.path(), image.argv(), image.envp());
   int error = errno;

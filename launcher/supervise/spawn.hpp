@@ -11,6 +11,7 @@ namespace muster::launcher {
 struct Inherited {
   bool pipe_ignored = false;   ///< SIGPIPE was ignored.
   bool child_ignored = false;  ///< SIGCHLD was.
+  bool size_ignored = false;   ///< SIGXFSZ was.
   bool files_raised = false;   ///< `files` was raised.
   rlimit files{};              ///< RLIMIT_NOFILE as it was.
 };

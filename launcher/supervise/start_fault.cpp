@@ -65,11 +65,9 @@ StartFault describe_start_fault(const std::string& name, const std::string& path
   return {not_executable, path + " cannot be executed: " + std::strerror(error)};
 }
 
-std::string describe_start_warning(int rank, StartStage stage, int error) {
-  const std::string what = stage == StartStage::affinity
-                               ? "cannot be bound to its CPUs"
-                               : "does not get the limits that muster was started with";
-  return "rank " + std::to_string(rank) + " " + what + ": " + std::strerror(error) +
+std::string describe_start_warning(int rank, int error) {
+  return "rank " + std::to_string(rank) +
+         " does not get the limits that muster was started with: " + std::strerror(error) +
          "; it runs without";
 }
 

@@ -35,6 +35,7 @@ std::string in_seconds(double value) {
 
 Outcome supervise(const Plan& plan, const LaunchSettings& settings, ReservedPort port) {
   keep_off_standard(port.socket);
+  keep_off_standard(port.name);
   open_standard_descriptors();
   const JobOptions options = job_options(plan, settings);
   JobFacts facts;

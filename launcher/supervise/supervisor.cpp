@@ -73,7 +73,7 @@ void Supervisor::start(int master) {
                                         .memory = control_.memory(),
                                         .master = plan_.ranks[i].world.rank == 0 ? master : -1});
   }
-  guardian_ = start_guardian(images, inherited_);
+  guardian_ = start_guardian(images, inherited_, plan_.run_directory);
   facts_.guardian_pid = guardian_.pid;
   channels_.close_theirs();
   input_.close_theirs();
@@ -128,7 +128,7 @@ void Supervisor::on_event(const Event& event) {
       on_not_started(event);
       break;
     case Event::Kind::warning:
-      output_->notice("muster: " + describe_start_warning(event.rank, event.stage, event.error));
+      output_->notice("muster: " + describe_start_warning(event.rank, event.error));
       break;
     case Event::Kind::ended:
       on_ended(event);
@@ -175,7 +175,13 @@ void Supervisor::end_job(Cause cause, int signal) {
   grace_->set(options_.grace, [this] { kill_now(); });
 }
 
-void Supervisor::kill_now() { order(Order::Kind::kill, SIGKILL); }
+void Supervisor::kill_now() {
+  order(Order::Kind::kill, SIGKILL);
+  if (last_resort_) return;
+  // A guardian that is stopped obeys nobody. Its end is noticed, and takes the ranks with it.
+  last_resort_ = loop_.timer();
+  last_resort_->set(patience + seconds(1), [this] { ::kill(guardian_.pid, SIGKILL); });
+}
 
 void Supervisor::order(Order::Kind kind, int signal) const {
   const Order command{kind, signal};
@@ -256,6 +262,7 @@ void Supervisor::on_guardian_lost() {
 void Supervisor::all_gone() {
   on_signals();  // What came before the end is why the job ended.
   gone_ = true;
+  last_resort_.reset();
   guardian_watch_.reset();
   finish_if_done();
   if (!output_->ended()) drain();
@@ -298,6 +305,7 @@ void Supervisor::collect_facts() {
   for (std::size_t i = 0; i < facts_.ranks.size(); ++i) {
     RankFacts& rank = facts_.ranks[i];
     rank.record = control_.record_of(i);
+    rank.note = control_.note_of(i);
     if (const Tail* tail = output_->tail_of(static_cast<int>(i))) {
       rank.stderr_lines = tail->lines();
       rank.last_lines = tail->last_lines();

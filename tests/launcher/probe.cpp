@@ -283,6 +283,13 @@ const std::map<std::string, Step> plain_steps{
        close(2);
      }},
     {"--ready", [](const auto&) { muster::Control::instance().ready(); }},
+    {"--collective",
+     [](const auto&) {
+       auto& control = muster::Control::instance();
+       control.step(40);
+       control.note(12, "all_reduce", "gradients 2/3", 4096, muster::CollectiveState::running);
+       touch(of_this_rank("in_collective"));
+     }},
     {"--stop", [](const auto&) { std::raise(SIGSTOP); }},
     {"--count-signals",
      [](const auto&) {

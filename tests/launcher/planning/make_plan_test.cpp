@@ -187,6 +187,7 @@ TEST_CASE("Variables of the user's stay, unless they were an outer launcher's") 
                           {"MASTER_PORT", "1"},
                           {"SLURM_PROCID", "0"},
                           {"PYTHONUNBUFFERED", "x"},
+                          {"ACCELERATE_USE_CPU", "true"},
                           {"MUSTER_CONTROL_FD", "9"},
                           {"MUSTER_TRAIN_SEED", "3"},
                           {"MUSTER_EXPORTED", "MUSTER_TRAIN_SEED"}};
@@ -201,6 +202,8 @@ TEST_CASE("Variables of the user's stay, unless they were an outer launcher's") 
     return std::find(spec.unset.begin(), spec.unset.end(), name) != spec.unset.end();
   };
   CHECK(removed("MUSTER_CONTROL_FD"));
+  CHECK(removed("ACCELERATE_USE_CPU"));
+  CHECK(removed("ACCELERATE_GRADIENT_ACCUMULATION_STEPS"));
   CHECK(removed("MUSTER_TRAIN_SEED"));
   CHECK_FALSE(removed("SLURM_PROCID"));
   CHECK_FALSE(spec.set.contains("MUSTER_TRAIN_SEED"));
@@ -217,6 +220,17 @@ TEST_CASE("--env and --unset-env have the last word") {
   CHECK(spec.set.at("PYTHONUNBUFFERED").empty());
   CHECK_FALSE(spec.set.contains("TORCHELASTIC_ERROR_FILE"));
   CHECK(std::find(spec.unset.begin(), spec.unset.end(), "B") != spec.unset.end());
+}
+
+TEST_CASE("The channel to the runtime cannot be removed") {
+  CHECK_THROWS_MATCHES(
+      make_plan(settings({{"--unset-env", "MUSTER_CONTROL_FD", ""}}), host(0), job()), ConfigError,
+      Message("--unset-env MUSTER_CONTROL_FD: muster's runtime needs this; leave it out"));
+}
+
+TEST_CASE("A prefix that a person gave is for one rank too, the default one as well") {
+  CHECK(make_plan(settings({{"--prefix", "[{rank}] ", ""}}), host(0), job()).prefix_asked);
+  CHECK_FALSE(make_plan(settings({}), host(0), job()).prefix_asked);
 }
 
 TEST_CASE("What muster decides for each rank cannot be set by --env") {

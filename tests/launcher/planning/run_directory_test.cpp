@@ -29,3 +29,15 @@ TEST_CASE("The folder of a job is private and goes with it") {
 TEST_CASE("A place where no folder can be made is named") {
   CHECK_THROWS_AS(RunDirectory(muster::Environment{{"TMPDIR", "/no/such/place"}}), muster::Error);
 }
+
+TEST_CASE("The session's own folder comes first, if it is one") {
+  const muster::test::TemporaryFolder session, above;
+  const auto below = [&](const std::string& runtime) {
+    return RunDirectory({{"XDG_RUNTIME_DIR", runtime}, {"TMPDIR", above.path()}}).path();
+  };
+  CHECK(below(session.path()).starts_with(session.path() + "/muster-"));
+  CHECK(below("/no/such/place").starts_with(above.path() + "/muster-"));
+  CHECK(below("").starts_with(above.path() + "/muster-"));
+  const auto relative = std::filesystem::relative(above.path());
+  CHECK(RunDirectory({{"TMPDIR", relative.string()}}).path().starts_with('/'));
+}

@@ -117,4 +117,34 @@ TEST_CASE("Colour only where the screen shows it") {
   CHECK(text.starts_with("\x1b[1;31mmuster:\x1b[0m \x1b[1mrank 0 failed: exit 7\x1b[0m on node-a"));
 }
 
+TEST_CASE("What did not end is told, whatever else there is to say") {
+  const std::string left = "process 17 did not end after SIGKILL";
+  auto outcome = failed(end_of(0, 7), {});
+  outcome.message = left;
+  CHECK(failure_text(outcome, plan_of(1), Screen(), false).ends_with("  left     " + left + "\n"));
+  outcome.kind = OutcomeKind::interrupted;
+  outcome.signal = SIGTERM;
+  CHECK(failure_text(outcome, plan_of(1), Screen(), false).ends_with("  left     " + left + "\n"));
+  outcome.signal = SIGPIPE;
+  CHECK(failure_text(outcome, plan_of(1), Screen(), false) == "  left     " + left + "\n");
+}
+
+TEST_CASE("Ranks that were in one collective share a line") {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::timeout;
+  outcome.message = "the job did not end";
+  for (int rank = 0; rank < 4; ++rank) {
+    auto end = end_of(rank, 143, SIGTERM, true);
+    end.last = {12, 4096, 40, CollectiveState::running, "all_reduce", "gradients 2/3"};
+    if (rank == 1) end.last.state = CollectiveState::done;
+    if (rank == 3) end.last.sequence = 11;
+    outcome.ranks.push_back(end);
+  }
+  CHECK(failure_text(outcome, plan_of(4), Screen(), false) ==
+        "muster: the job did not end\n"
+        "  during   rank 3 was in all_reduce #11 'gradients 2/3', step 40\n"
+        "           ranks 0,2 were in all_reduce #12 'gradients 2/3', step 40\n"
+        "  then     ranks 0-3 stopped by muster (SIGTERM)\n");
+}
+
 }  // namespace muster::launcher

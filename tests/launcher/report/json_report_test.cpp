@@ -9,6 +9,9 @@
 
 #include <csignal>
 #include <fstream>
+#include <iterator>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace muster::launcher {
 
@@ -86,6 +89,34 @@ TEST_CASE("An error file of torch's tells its message; anything else tells nothi
   CHECK(message_of("{\"message\"").empty());
   CHECK(message_of("").empty());
   CHECK(read_error_file(folder.path() + "/absent").empty());
+}
+
+TEST_CASE("A report goes to a file or a device; nothing else may hold the launch up") {
+  const TemporaryFolder folder;
+  const auto fifo = folder.path() + "/fifo";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK_THROWS_AS(check_report_path(fifo), muster::ConfigError);
+  CHECK(read_error_file(fifo).empty());
+  check_report_path("/dev/null");
+  write_report("/dev/null", "{}\n");
+  CHECK_THROWS_AS(write_report("/dev/full", "{}\n"), muster::Error);
+}
+
+TEST_CASE("A report takes the place of the old one, behind a link too") {
+  const TemporaryFolder folder;
+  const auto file = folder.path() + "/r.json", link = folder.path() + "/link";
+  folder.write("r.json", "a longer old one\n");
+  ::chmod(file.c_str(), 0640);
+  REQUIRE(::symlink("r.json", link.c_str()) == 0);
+  write_report(link, "{}\n");
+  std::ifstream stream(file);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  CHECK(text == "{}\n");
+  struct stat facts {};
+  REQUIRE(::lstat(link.c_str(), &facts) == 0);
+  CHECK(S_ISLNK(facts.st_mode));
+  REQUIRE(::stat(file.c_str(), &facts) == 0);
+  CHECK((facts.st_mode & 0777U) == 0640U);
 }
 
 }  // namespace muster::launcher

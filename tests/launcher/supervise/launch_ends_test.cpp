@@ -159,5 +159,17 @@ TEST_CASE("settings that do not fit the job are usage errors, and nothing is sta
   refused({"--prefix", "{rnak}"}, "{rnak}");
 }
 
+TEST_CASE("what a rank was doing is told though it can no longer say so") {
+  LaunchRun run({"-n", "2", "--report", "/dev/stdout", "--", probe_program(), "--on", "1",
+                 "--collective", "--sleep", "600", "--on", "0", "--wait-for", "OUT/in_collective_1",
+                 "--exit", "7"});
+  const LaunchEnd end = run.wait();
+  CHECK(end.code == 7);
+  CHECK_THAT(end.err, ContainsSubstring(
+                          "  during   rank 1 was in all_reduce #12 'gradients 2/3', step 40\n"));
+  CHECK_THAT(end.out, ContainsSubstring("\"label\": \"gradients 2/3\""));
+  CHECK_THAT(end.out, ContainsSubstring("\"step\": 40"));
+}
+
 }  // namespace
 }  // namespace muster::test

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sys/wait.h>
 #include <thread>
@@ -201,6 +202,28 @@ TEST_CASE("many starts and ends leave no process and no file") {
     run.wait();
     REQUIRE(run.survivors_after_a_second().empty());
   }
+}
+
+TEST_CASE("a guardian that is stopped does not keep the job") {
+  LaunchRun run({"-n", "2", "--grace", "0", "--", probe_program(), "--sleep", "600"});
+  run.wait_for_file("rank_0.json");
+  run.wait_for_file("rank_1.json");
+  ::kill(guardian_of(run), SIGSTOP);
+  run.send(SIGTERM);
+  CHECK(run.wait().code == 143);
+  CHECK(run.survivors().empty());
+}
+
+TEST_CASE("a launcher that is killed leaves no folder of the job") {
+  const TemporaryFolder temporary;
+  LaunchRun run({"-n", "1", "--", probe_program(), "--sleep", "600"},
+                {.environment = {{"XDG_RUNTIME_DIR", ""}, {"TMPDIR", temporary.path()}}});
+  run.wait_for_file("rank_0.json");
+  CHECK_FALSE(std::filesystem::is_empty(temporary.path()));
+  run.send(SIGKILL);
+  run.wait();
+  CHECK(run.survivors_after_a_second().empty());
+  CHECK(std::filesystem::is_empty(temporary.path()));
 }
 
 }  // namespace

@@ -227,5 +227,17 @@ TEST_CASE("a file can be copied to all ranks") {
     CHECK(file_text(run.path(name)) == text);
 }
 
+TEST_CASE("input that is always ready is copied, and ends") {
+  // What epoll refuses: /dev/null, a folder.
+  for (const std::string input : {"/dev/null", "/"}) {
+    CAPTURE(input);
+    LaunchRun run({"-n", "2", "--stdin", "all", "--", probe_program(), "--copy-input"},
+                  {.wrapper = {"sh", "-c", "exec \"$@\" <" + input, "sh"}});
+    const LaunchEnd end = run.wait();
+    CHECK(end.code == 0);
+    CHECK(end.err.empty());
+  }
+}
+
 }  // namespace
 }  // namespace muster::test
