@@ -102,7 +102,9 @@ int listen_on(const SocketAddress& address) {
       ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
       ::bind(socket.get(), raw.get(), raw.length) != 0 || ::listen(socket.get(), SOMAXCONN) != 0) {
     const int error = errno;
-    fail("rank 0 cannot listen on " + to_text(address) + " (MASTER_ADDR and MASTER_PORT)", error);
+    fail("rank 0 cannot listen on " + to_text(address) + " (MASTER_ADDR and MASTER_PORT)" +
+             (error == EADDRNOTAVAIL ? "; no interface of this host has that address" : ""),
+         error);
   }
   return socket.release();
 }

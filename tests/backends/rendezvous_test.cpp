@@ -6,8 +6,10 @@
 #include "backends/ranks.hpp"
 #include "communicators/listener.hpp"
 
+#include <arpa/inet.h>
 #include <cstdlib>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
@@ -83,6 +85,74 @@ TEST_CASE("a port that is taken is named") {
   REQUIRE(::listen(port.descriptor(), 1) == 0);
   const auto error = error_of([&] { Rendezvous::open(world_at(port, 0, 2, 5s)); });
   CHECK(error.find("rank 0 cannot listen on 127.0.0.1:" + std::to_string(port.number())) == 0);
+}
+
+TEST_CASE("under torchrun rank 0 is a client of the agent's store") {
+  const HeldPort port;
+  const auto agent = Rendezvous::open(world_at(port, 0, 2, 20s));
+  REQUIRE(::setenv("TORCHELASTIC_USE_AGENT_STORE", "True", 1) == 0);
+  const auto rank = Rendezvous::open(world_at(port, 0, 2, 20s));
+  ::unsetenv("TORCHELASTIC_USE_AGENT_STORE");
+  rank.state()->store->set("key", std::string("value"));
+  CHECK(agent.state()->store->get_to_str({"key"}) == "value");
+}
+
+TEST_CASE("ranks of several hosts listen where they reach rank 0 from") {
+  REQUIRE_NOTHROW(on_ranks(2, 60s, [](const Endpoint& endpoint) {
+    auto spread = endpoint;
+    spread.one_host = false;
+    const auto connection = connect("auto", spread);
+    expect_contains(connection.why, "serves 2 ranks on cpu, several hosts");
+    connection.communicator->barrier("x").wait();
+  }));
+}
+
+TEST_CASE("an address of another host is named as such") {
+  const HeldPort port;
+  auto world = world_at(port, 0, 2, 5s);
+  world.master_addr = "203.0.113.1";
+  const auto error = error_of([&] { Rendezvous::open(world); });
+  CHECK(error.find("no interface of this host has that address") != std::string::npos);
+}
+
+TEST_CASE("ranks meet and talk over IPv6 alone") {
+  int descriptor = -1;
+  try {
+    descriptor = listen_on({"::1", 0});
+  } catch (const CommunicationError&) {
+    SKIP("this host has no ::1");
+  }
+  sockaddr_in6 address{};
+  socklen_t length = sizeof(address);
+  REQUIRE(::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+  ::close(descriptor);
+  std::vector<std::thread> threads;
+  std::vector<std::string> errors(2);
+  for (int rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        World world;
+        world.rank = rank;
+        world.size = 2;
+        world.master_addr = "::1";
+        world.master_port = ntohs(address.sin6_port);
+        world.timeout = 20s;
+        Endpoint endpoint;
+        endpoint.rank = rank;
+        endpoint.size = 2;
+        endpoint.timeout = 20s;
+        endpoint.rendezvous = Rendezvous::open(world);
+        connect("gloo", endpoint).communicator->barrier("over IPv6").wait();
+      } catch (const std::exception& error) {
+        errors[static_cast<std::size_t>(rank)] = error.what();
+      }
+    });
+  }
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  CHECK(errors[0] == "");
+  CHECK(errors[1] == "");
 }
 
 TEST_CASE("worlds without an address, or with a name for one, are refused") {

@@ -10,7 +10,7 @@ namespace muster::cpu {
 
 /// One element in the type that it is computed in.
 template <class Wide, class Element>
-inline Wide load(Element value) noexcept {
+MUSTER_INLINE Wide load(Element value) noexcept {
   if constexpr (std::is_same_v<Element, Bfloat16> || std::is_same_v<Element, Float16>) {
     return static_cast<Wide>(widen(value));
   } else {
@@ -19,7 +19,7 @@ inline Wide load(Element value) noexcept {
 }
 
 template <class Element, class Wide>
-inline Element store(Wide value) noexcept {
+MUSTER_INLINE Element store(Wide value) noexcept {
   if constexpr (std::is_same_v<Element, Bfloat16>) {
     return to_bfloat16(static_cast<float>(value));
   } else if constexpr (std::is_same_v<Element, Float16>) {
@@ -35,7 +35,7 @@ using Wrapping = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 
 struct Sum {
   template <class T>
-  static T apply(T a, T b) noexcept {
+  MUSTER_INLINE static T apply(T a, T b) noexcept {
     if constexpr (std::is_same_v<T, bool>) {
       return a || b;
     } else if constexpr (std::is_integral_v<T>) {
@@ -48,7 +48,7 @@ struct Sum {
 
 struct Product {
   template <class T>
-  static T apply(T a, T b) noexcept {
+  MUSTER_INLINE static T apply(T a, T b) noexcept {
     if constexpr (std::is_same_v<T, bool>) {
       return a && b;
     } else if constexpr (std::is_integral_v<T>) {
@@ -61,14 +61,14 @@ struct Product {
 
 struct Min {
   template <class T>
-  static T apply(T a, T b) noexcept {
+  MUSTER_INLINE static T apply(T a, T b) noexcept {
     return (b < a || b != b) ? b : a;  // NOLINT(misc-redundant-expression): b != b is NaN.
   }
 };
 
 struct Max {
   template <class T>
-  static T apply(T a, T b) noexcept {
+  MUSTER_INLINE static T apply(T a, T b) noexcept {
     return (b > a || b != b) ? b : a;  // NOLINT(misc-redundant-expression): b != b is NaN.
   }
 };

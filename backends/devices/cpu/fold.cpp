@@ -2,6 +2,7 @@
 
 #include <muster/error.hpp>
 
+#include "devices/cpu/clones.hpp"
 #include "devices/cpu/element.hpp"
 
 #include <algorithm>
@@ -21,26 +22,35 @@ struct Task {
 /// Stays in the first-level cache together with the same elements of a source.
 constexpr std::int64_t block = 1024;
 
+/// Two terms: no intermediate result is stored. Output may be one of the sources, element by
+/// element.
+template <class Op, class Wide, class Out, class A, class B>
+MUSTER_INLINE void run_pair(Out* output, const A* a, const B* b, std::int64_t numel) {
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < numel; ++i) {
+    output[i] = store<Out>(Op::apply(load<Wide>(a[i]), load<Wide>(b[i])));
+  }
+}
+
 template <class Op, class Wide, class Out, class In>
-void run(const Task& task) {
+MUSTER_INLINE void run_blocks(const Task& task) {
   alignas(64) Wide sums[block];
   auto* const output = static_cast<Out*>(task.output);
   for (std::int64_t begin = 0; begin < task.numel; begin += block) {
     const auto count = std::min(block, task.numel - begin);
-    auto rest = task.sources;
+    std::size_t next = 0;
     if (task.accumulate) {
       for (std::int64_t i = 0; i < count; ++i) {
         sums[i] = load<Wide>(output[begin + i]);
       }
     } else {
-      const auto* const first = static_cast<const In*>(rest.front()) + begin;
+      const auto* const first = static_cast<const In*>(task.sources[next++]) + begin;
       for (std::int64_t i = 0; i < count; ++i) {
         sums[i] = load<Wide>(first[i]);
       }
-      rest = rest.subspan(1);
     }
-    for (const void* const source : rest) {
-      const auto* const values = static_cast<const In*>(source) + begin;
+    for (; next < task.sources.size(); ++next) {
+      const auto* const values = static_cast<const In*>(task.sources[next]) + begin;
       for (std::int64_t i = 0; i < count; ++i) {
         sums[i] = Op::apply(sums[i], load<Wide>(values[i]));
       }
@@ -49,6 +59,49 @@ void run(const Task& task) {
       output[begin + i] = store<Out>(sums[i]);
     }
   }
+}
+
+template <class Op, class Wide, class Out, class In>
+MUSTER_INLINE void run(const Task& task) {
+  auto* const output = static_cast<Out*>(task.output);
+  const auto source = [&](std::size_t index) {
+    return static_cast<const In*>(task.sources[index]);
+  };
+  if (task.accumulate && task.sources.size() == 1) {
+    run_pair<Op, Wide>(output, output, source(0), task.numel);
+  } else if (!task.accumulate && task.sources.size() == 2) {
+    run_pair<Op, Wide>(output, source(0), source(1), task.numel);
+  } else {
+    run_blocks<Op, Wide, Out, In>(task);
+  }
+}
+
+// The sums that training spends its time on.
+
+MUSTER_CLONES void sum_floats(const Task& task) { run<Sum, float, float, float>(task); }
+
+MUSTER_CLONES void sum_bfloat16s(const Task& task) { run<Sum, float, Bfloat16, Bfloat16>(task); }
+
+MUSTER_CLONES void sum_float16s(const Task& task) { run<Sum, float, Float16, Float16>(task); }
+
+MUSTER_CLONES void widen_bfloat16s(const Task& task) { run<Sum, float, float, Bfloat16>(task); }
+
+MUSTER_CLONES void widen_float16s(const Task& task) { run<Sum, float, float, Float16>(task); }
+
+/// The function for a sum of those, or null.
+void (*frequent(const FoldKind& kind))(const Task&) {
+  if (kind.op != ReduceOp::sum) {
+    return nullptr;
+  }
+  if (kind.output == at::kFloat) {
+    return kind.input == at::kFloat      ? sum_floats
+           : kind.input == at::kBFloat16 ? widen_bfloat16s
+           : kind.input == at::kHalf     ? widen_float16s
+                                         : nullptr;
+  }
+  return kind.output == at::kBFloat16 ? sum_bfloat16s
+         : kind.output == at::kHalf   ? sum_float16s
+                                      : nullptr;
 }
 
 template <class Wide, class Out, class In>
@@ -134,7 +187,12 @@ void fold(void* output, std::span<const void* const> sources, std::int64_t numel
   if (narrows) {
     refuse(kind);
   }
-  by_dtype(kind, {output, sources, numel, kind.accumulate});
+  const Task task{output, sources, numel, kind.accumulate};
+  if (auto* const loop = frequent(kind)) {
+    loop(task);
+  } else {
+    by_dtype(kind, task);
+  }
 }
 
 }  // namespace muster::cpu

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "devices/cpu/clones.hpp"
+
 #include <bit>
 #include <cstdint>
 
@@ -16,11 +18,11 @@ struct Float16 {
   std::uint16_t bits;
 };
 
-inline float widen(Bfloat16 value) noexcept {
+MUSTER_INLINE float widen(Bfloat16 value) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
 }
 
-inline float widen(Float16 value) noexcept {
+MUSTER_INLINE float widen(Float16 value) noexcept {
   const std::uint32_t magnitude = value.bits & 0x7fffU;
   const std::uint32_t sign = (value.bits & 0x8000U) << 16;
   // A subnormal is a count of 2^-24; multiplying a whole number does not depend on the processor's
@@ -33,14 +35,14 @@ inline float widen(Float16 value) noexcept {
   return std::bit_cast<float>(sign | (magnitude < 0x7c00U ? finite : special));
 }
 
-inline Bfloat16 to_bfloat16(float value) noexcept {
+MUSTER_INLINE Bfloat16 to_bfloat16(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
   const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
   return {static_cast<std::uint16_t>(nan ? 0x7fc0U : rounded)};
 }
 
-inline Float16 to_float16(float value) noexcept {
+MUSTER_INLINE Float16 to_float16(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
   const std::uint32_t sign = (bits >> 16) & 0x8000U;

@@ -1,6 +1,7 @@
 #include <muster/error.hpp>
 
 #include "communicators/text.hpp"
+#include "devices/cpu/clones.hpp"
 #include "devices/cpu/element.hpp"
 #include "devices/cpu/loops.hpp"
 
@@ -11,47 +12,74 @@
 namespace muster::cpu {
 namespace {
 
+constexpr std::size_t lanes = 8;  // Independent sums, for vector registers.
+constexpr std::size_t group = 4;  // Squares that a lane adds before the sum is compensated.
+constexpr std::size_t stride = lanes * group;
+
 /// A sum together with what its additions rounded off.
 struct Exact {
   double sum = 0.0;
   double lost = 0.0;
 };
 
-inline void add(Exact& total, double value) noexcept {
-  const double sum = total.sum + value;
-  const double part = sum - total.sum;
-  total.lost += (total.sum - (sum - part)) + (value - part);
-  total.sum = sum;
+MUSTER_INLINE void add(double& sum, double& lost, double value) {
+  const double total = sum + value;
+  const double part = total - sum;
+  lost += (sum - (total - part)) + (value - part);
+  sum = total;
 }
 
-/// The square of a float has at most 48 bits, so it is exact in a double.
+/// The square of a float has at most 48 bits, so it is exact in a double; none is negative, so a
+/// few can be added as they are.
 template <class Element>
-double squares(const void* data, std::int64_t numel) {
-  constexpr std::int64_t lanes = 16;  // Independent sums, for vector registers.
+MUSTER_INLINE Exact sum_squares(const Element* values, std::size_t numel) {
   std::array<double, lanes> sums{};
   std::array<double, lanes> lost{};
-  const auto* const values = static_cast<const Element*>(data);
-  const std::int64_t whole = numel / lanes * lanes;
-  for (std::int64_t begin = 0; begin < whole; begin += lanes) {
-    for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      const auto i = static_cast<std::size_t>(lane);
-      const double value = load<double>(values[begin + lane]);
-      const double square = value * value;
-      const double sum = sums[i] + square;
-      const double part = sum - sums[i];
-      lost[i] += (sums[i] - (sum - part)) + (square - part);
-      sums[i] = sum;
+  const std::size_t whole = numel / stride * stride;
+  for (std::size_t begin = 0; begin < whole; begin += stride) {
+    std::array<double, lanes> few{};
+    for (std::size_t i = 0; i < group; ++i) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const double value = load<double>(values[begin + i * lanes + lane]);
+        few[lane] += value * value;
+      }
+    }
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      add(sums[lane], lost[lane], few[lane]);
     }
   }
   Exact total;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    add(total, sums[i]);
-    total.lost += lost[i];
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    add(total.sum, total.lost, sums[lane]);
+    total.lost += lost[lane];
   }
-  for (std::int64_t i = whole; i < numel; ++i) {
+  for (std::size_t i = whole; i < numel; ++i) {
     const double value = load<double>(values[i]);
-    add(total, value * value);
+    add(total.sum, total.lost, value * value);
   }
+  return total;
+}
+
+MUSTER_CLONES Exact of_floats(const float* values, std::size_t numel) {
+  return sum_squares(values, numel);
+}
+
+MUSTER_CLONES Exact of_doubles(const double* values, std::size_t numel) {
+  return sum_squares(values, numel);
+}
+
+MUSTER_CLONES Exact of_bfloat16s(const Bfloat16* values, std::size_t numel) {
+  return sum_squares(values, numel);
+}
+
+MUSTER_CLONES Exact of_float16s(const Float16* values, std::size_t numel) {
+  return sum_squares(values, numel);
+}
+
+template <class Element>
+double finish(Exact (*sum)(const Element*, std::size_t), const at::Tensor& values) {
+  const auto total = sum(static_cast<const Element*>(values.const_data_ptr()),
+                         static_cast<std::size_t>(values.numel()));
   // What was lost beside an infinity is a NaN of the arithmetic, not of the values.
   return std::isfinite(total.sum) ? total.sum + total.lost : total.sum;
 }
@@ -61,13 +89,13 @@ double squares(const void* data, std::int64_t numel) {
 double square_sum(const at::Tensor& values) {
   switch (values.scalar_type()) {  // NOLINT(clang-diagnostic-switch-enum)
     case at::kFloat:
-      return squares<float>(values.const_data_ptr(), values.numel());
+      return finish(of_floats, values);
     case at::kDouble:
-      return squares<double>(values.const_data_ptr(), values.numel());
+      return finish(of_doubles, values);
     case at::kBFloat16:
-      return squares<Bfloat16>(values.const_data_ptr(), values.numel());
+      return finish(of_bfloat16s, values);
     case at::kHalf:
-      return squares<Float16>(values.const_data_ptr(), values.numel());
+      return finish(of_float16s, values);
     default:
       throw UnsupportedError("no sum of squares of " + to_text(values.scalar_type()) +
                              "; there is one of float16, bfloat16, float32 and float64");
