@@ -11,6 +11,21 @@
 #include <unistd.h>
 
 namespace muster::launcher {
+namespace {
+
+/// Both ends of two outputs and of control; and what else is open. Input, where it is copied, takes
+/// two more.
+constexpr rlim_t of_a_rank = 6, others = 16;
+
+void check_room(std::size_t ranks, rlim_t have) {
+  const rlim_t needed = ranks * of_a_rank + others;
+  if (have >= needed) return;
+  throw Error(std::to_string(ranks) + " ranks need " + std::to_string(needed) +
+              " open files, and the limit is " + std::to_string(have) +
+              "; ulimit -n raises it, where the administrator allows that");
+}
+
+}  // namespace
 
 void open_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
@@ -24,24 +39,21 @@ void keep_off_standard(UniqueFd& fd) {
     fd.reset(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
+void check_file_limit(std::size_t ranks) {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) check_room(ranks, files.rlim_max);
+}
+
 void raise_file_limit(std::size_t ranks, Inherited& inherited) {
-  // Both ends of two outputs and of control; of input, where it is copied; and what else is open.
-  constexpr rlim_t of_a_rank = 6, with_input = 8, others = 16;
+  constexpr rlim_t with_input = 8;
   if (::getrlimit(RLIMIT_NOFILE, &inherited.files) != 0) return;
-  const rlim_t count = ranks;
-  const rlim_t wanted = count * with_input + 4 * others;
+  const rlim_t wanted = ranks * with_input + 4 * others;
   if (inherited.files.rlim_cur >= wanted) return;
   rlimit raised = inherited.files;
   raised.rlim_cur = std::min(wanted, raised.rlim_max);
   inherited.files_raised =
       raised.rlim_cur > inherited.files.rlim_cur && ::setrlimit(RLIMIT_NOFILE, &raised) == 0;
-  const rlim_t have = inherited.files_raised ? raised.rlim_cur : inherited.files.rlim_cur;
-  const rlim_t needed = count * of_a_rank + others;
-  if (have < needed) {
-    throw Error(std::to_string(ranks) + " ranks need " + std::to_string(needed) +
-                " open files, and the limit is " + std::to_string(have) +
-                "; ulimit -n raises it, where the administrator allows that");
-  }
+  check_room(ranks, inherited.files_raised ? raised.rlim_cur : inherited.files.rlim_cur);
 }
 
 }  // namespace muster::launcher

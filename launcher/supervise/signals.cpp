@@ -21,11 +21,16 @@ void set_action(int signal, void (*handler)(int), struct sigaction& before) {
 
 }  // namespace
 
-Signals::Signals() {
+sigset_t answered_signals() {
   sigset_t wanted;
   sigemptyset(&wanted);
   for (const int signal : answered)
     if (!ignored(signal)) sigaddset(&wanted, signal);
+  return wanted;
+}
+
+Signals::Signals() {
+  const sigset_t wanted = answered_signals();
   sigset_t blocked = wanted;
   sigaddset(&blocked, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &blocked, &mask_before_);

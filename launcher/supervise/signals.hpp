@@ -9,6 +9,9 @@
 
 namespace muster::launcher {
 
+/// The signals that a launcher answers, but for those that this process inherited as ignored.
+sigset_t answered_signals();
+
 /// Turns the signals that a launcher answers into events for as long as it lives, and puts all back
 /// afterwards, but for SIGXFSZ: what is written later must not end us either. Signals that this
 /// process inherited as ignored (nohup) stay ignored. One at a time, made before there is any
