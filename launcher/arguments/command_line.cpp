@@ -2,34 +2,41 @@
 
 #include <muster/error.hpp>
 
-#include <algorithm>
-
 namespace muster::launcher {
 namespace {
 
 constexpr std::string_view module_flag = "--module";
 
-/// One pass over the words of a command.
-class Parser {
+/// One pass over the words of a command, before CLI11 sees any: it would let a mistyped option be
+/// the program, and its versions differ in what they make of `--`. Values of settings do not come
+/// back from it as they were typed, so it gets none; their table checks them.
+class Splitter {
  public:
-  Parser(std::span<const std::string> words, const CommandGrammar& grammar, CommandLine& line)
+  Splitter(std::span<const std::string> words, const CommandGrammar& grammar, CommandLine& line)
       : words_(words), grammar_(grammar), line_(line) {}
 
   void run() {
-    while (at_ < words_.size() && is_option(words_[at_])) {
+    while (at_ < words_.size() && is_option(words_[at_]) && !line_.module) {
       if (words_[at_] == "--") {
         ++at_;
         break;
       }
-      take_option();
-      if (line_.module) break;
+      attempt(&Splitter::take_option);
     }
-    take_program();
+    attempt(&Splitter::take_program);
   }
 
  private:
   /// A lone "-" is a program's name to nobody, but it is no option either.
   static bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+  void attempt(void (Splitter::*step)()) {
+    try {
+      (this->*step)();
+    } catch (const ConfigError& error) {
+      if (!line_.fault) line_.fault = error;
+    }
+  }
 
   [[noreturn]] void refuse_unknown(const std::string& typed) const {
     if (grammar_.settings) throw ConfigError(unknown_flag(typed, grammar_.own));
@@ -66,9 +73,10 @@ class Parser {
         keep(std::move(ours), meaning);
       }
     } else if (word.command != nullptr) {
-      flag.name = word.command->name;
-      line_.module = line_.module || flag.name == module_flag;
-      line_.own.push_back(std::move(flag));
+      line_.module = line_.module || word.command->name == module_flag;
+      // Behind a second "=" CLI11 keeps a value as it is. Else it would take the next word for an
+      // empty one, and "{}" and "[[x]]" for something else.
+      line_.own.push_back(std::string(word.command->name) + (flag.value ? "==" + *flag.value : ""));
     } else {
       line_.settings.push_back(std::move(flag));
     }
@@ -96,22 +104,14 @@ class Parser {
 
 }  // namespace
 
-bool CommandLine::has(std::string_view flag) const {
-  return std::any_of(own.begin(), own.end(), [&](const auto& given) { return given.name == flag; });
-}
-
 std::optional<std::string> CommandLine::value(std::string_view flag) const {
-  const auto last =
-      std::find_if(own.rbegin(), own.rend(), [&](const auto& given) { return given.name == flag; });
-  return last == own.rend() ? std::nullopt : last->value;
+  const auto found = options.find(flag);
+  return found == options.end() ? std::nullopt : std::optional(found->second);
 }
 
-CommandLine parse_words(std::span<const std::string> words, const CommandGrammar& grammar,
-                        CommandLine* so_far) {
-  CommandLine line;
-  auto& target = so_far != nullptr ? *so_far : line;
-  Parser(words, grammar, target).run();
-  return target;
+void split_words(std::span<const std::string> words, const CommandGrammar& grammar,
+                 CommandLine& line) {
+  Splitter(words, grammar, line).run();
 }
 
 }  // namespace muster::launcher

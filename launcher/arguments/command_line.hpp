@@ -1,7 +1,10 @@
 #pragma once
 
+#include <muster/error.hpp>
 #include <muster/flags.hpp>
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,23 +21,29 @@ struct CommandGrammar {
   bool program = false;              ///< A program and its arguments follow.
 };
 
-/// The words after a command's name, taken apart. Nothing is checked but the words themselves.
+/// A command's own options by name, each with its last value (empty for one that takes none).
+using Options = std::map<std::string, std::string, std::less<>>;
+
+/// The words of a command taken apart. Nothing is checked but the words themselves.
 struct CommandLine {
+  std::vector<std::string> typed;    ///< All words after "muster".
   std::vector<GivenFlag> settings;   ///< As typed, in order; other launchers' are translated.
-  std::vector<GivenFlag> own;        ///< The command's own, in order.
+  std::vector<std::string> own;      ///< The command's own: "--name" or "--name==value", for CLI11.
+  Options options;                   ///< What CLI11 makes of them.
   std::vector<std::string> program;  ///< Its name and arguments, byte for byte.
   bool module = false;               ///< -m: the program's name is a Python module.
   std::vector<std::string> notes;    ///< Flags that have no effect here, and why.
+  /// The first mistake: an unknown option (with the nearest known one), or a value that is missing
+  /// or not wanted. What else the words say is understood nevertheless: --help and --report count.
+  std::optional<ConfigError> fault;
 
-  bool has(std::string_view flag) const;
-  /// The last one given counts.
+  bool has(std::string_view flag) const { return options.contains(flag); }
   std::optional<std::string> value(std::string_view flag) const;
 };
 
-/// Options end at `--`, at `-m`, or at the first word that is none: what follows is the program's.
-/// Throws ConfigError for an unknown option (with the nearest known one), and for values that are
-/// missing or not wanted. `so_far`, if given, holds what was understood until then.
-CommandLine parse_words(std::span<const std::string> words, const CommandGrammar& grammar,
-                        CommandLine* so_far = nullptr);
+/// Fills `line` but for `typed` and `options`. The launcher's words end at `--`, at `-m`, or at the
+/// first word that is no option: what follows is the program's.
+void split_words(std::span<const std::string> words, const CommandGrammar& grammar,
+                 CommandLine& line);
 
 }  // namespace muster::launcher

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <muster/flags.hpp>
 #include <muster/world.hpp>
+
+#include "arguments/command_line.hpp"
 
 #include <span>
 #include <string>
@@ -11,35 +12,33 @@ namespace muster::launcher {
 
 using Words = std::span<const std::string>;
 
-/// A command of the program `muster`. `run` gets the words after its name, prints what it has to
-/// say, and returns the exit code; it throws Error for what the caller prints after "muster: ".
-struct Command {
-  std::string_view name;   ///< "launch", "config show"
+/// A command of the program `muster`: what it accepts, what help says of it, and what it does.
+/// `run` prints what it has to say, and returns the exit code; it throws Error for what the caller
+/// prints after "muster: ".
+struct Command : CommandGrammar {
   std::string_view usage;  ///< What follows "muster ".
   std::string_view help;   ///< One sentence.
-  int (*run)(Words words, const Environment& environment);
+  int (*run)(const CommandLine& line, const Environment& environment);
 };
 
 /// All commands, in the order in which help lists them.
 std::span<const Command> commands();
+/// The first whose name begins so ("config" is "config show"); null if there is none.
+const Command* find_command(std::string_view name);
 
-int launch(Words words, const Environment& environment);
-int config_show(Words words, const Environment& environment);
-int env(Words words, const Environment& environment);
-/// `muster help [COMMAND]`
-int help(Words words, const Environment& environment);
-int print_version(Words words, const Environment& environment);
+int launch(const CommandLine& line, const Environment& environment);
+int config_show(const CommandLine& line, const Environment& environment);
+int env(const CommandLine& line, const Environment& environment);
+/// `muster help [COMMAND]`, which is `muster [COMMAND] --help`.
+int help(const CommandLine& line, const Environment& environment);
+int print_version(const CommandLine& line, const Environment& environment);
 
-/// Flags that are no settings.
-std::span<const CommandFlag> launch_flags();
-std::span<const CommandFlag> config_show_flags();
-std::span<const CommandFlag> env_flags();
-
-/// The help of the command of that name, or of all with an empty one; empty if there is none such.
-/// `width` is that of the screen.
+/// The help of the command that find_command finds, or of all with an empty name; empty if there is
+/// none such. `width` is that of the screen.
 std::string help_of(std::string_view name, int width);
 
-/// Finds the command that the words name, and runs it; prints what it throws. The exit code.
+/// Finds the command that the words after "muster" name, and runs it; prints what it throws. The
+/// exit code.
 int run(Words words, const Environment& environment);
 
 }  // namespace muster::launcher

@@ -15,14 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr CommandFlag flags[] = {
-    {"--origin", 0, "", "Beside each setting where it comes from."},
-    {"--json", 0, "", "As JSON, with origins and the values they hide."},
-    {"--config", 0, "FILE", "Settings file, instead of ./muster.toml."},
-    {"--no-config", 0, "", "Read no settings file."},
-    {"--help", 'h', "", "This text."},
-};
-
 struct ToJson {
   Json operator()(std::monostate) const { return nullptr; }
   Json operator()(Auto) const { return "auto"; }
@@ -56,14 +48,7 @@ std::string as_json(const Resolution& resolution) {
 
 }  // namespace
 
-std::span<const CommandFlag> config_show_flags() { return flags; }
-
-int config_show(Words words, const Environment& environment) {
-  const auto line = parse_words(words, {"config show", flags, true, false});
-  if (line.has("--help")) {
-    print_out(help_of("config show", Screen::of(STDOUT_FILENO, environment).width));
-    return 0;
-  }
+int config_show(const CommandLine& line, const Environment& environment) {
   const auto resolution = resolve(sources_of(line, environment));
   print_out(line.has("--json") ? as_json(resolution) : show(resolution, line.has("--origin")));
   return 0;

@@ -13,11 +13,6 @@
 namespace muster::launcher {
 namespace {
 
-constexpr CommandFlag flags[] = {
-    {"--json", 0, "", "As JSON."},
-    {"--help", 'h', "", "This text."},
-};
-
 #ifdef MUSTER_LIBTORCH_VERSION
 constexpr const char* libtorch_version = MUSTER_LIBTORCH_VERSION;
 #else
@@ -41,15 +36,7 @@ LaunchForecast forecast(const Resolution& resolution, const Environment& environ
 
 }  // namespace
 
-std::span<const CommandFlag> env_flags() { return flags; }
-
-int env(Words words, const Environment& environment) {
-  const auto line = parse_words(words, {"env", flags, false, false});
-  const auto screen = Screen::of(STDOUT_FILENO, environment);
-  if (line.has("--help")) {
-    print_out(help_of("env", screen.width));
-    return 0;
-  }
+int env(const CommandLine& line, const Environment& environment) {
   MachineReport report;
   report.libtorch = libtorch_version;
   utsname names{};
@@ -65,7 +52,8 @@ int env(Words words, const Environment& environment) {
     }
     report.launch.fault = error.what();
   }
-  print_out(line.has("--json") ? machine_json(report) : machine_text(report, screen));
+  print_out(line.has("--json") ? machine_json(report)
+                               : machine_text(report, Screen::of(STDOUT_FILENO, environment)));
   return 0;
 }
 

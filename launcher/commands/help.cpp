@@ -1,14 +1,10 @@
-#include <muster/error.hpp>
 #include <muster/show.hpp>
-#include <muster/version.hpp>
 
 #include "commands/commands.hpp"
-#include "screen/screen.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace muster::launcher {
 namespace {
@@ -39,6 +35,7 @@ constexpr std::string_view launch_notes =
     "           125 muster itself failed; 126 the program cannot be executed;\n"
     "           127 it was not found\n";
 
+/// The command's own flags; with `settings`, those of the settings too.
 std::string flags_text(std::span<const CommandFlag> flags, std::size_t width, bool settings) {
   auto text = help_text(flags, width);
   if (settings) return text;
@@ -52,38 +49,15 @@ std::string flags_text(std::span<const CommandFlag> flags, std::size_t width, bo
 
 std::string help_of(std::string_view name, int width) {
   if (name.empty()) return overview();
-  const auto all = commands();
-  const auto command =
-      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
-  if (command == all.end()) return "";
+  const auto* command = find_command(name);
+  if (command == nullptr) return "";
   const auto columns = static_cast<std::size_t>(std::clamp(width, narrowest, widest));
-  auto text = fmt::format("usage: muster {}\n\n{}\n", command->usage, command->help);
-  if (name == "launch") {
-    text += "\n" + flags_text(launch_flags(), columns, true) + "\n" + std::string(launch_notes);
-  } else if (name == "config show") {
-    text += "\n" + flags_text(config_show_flags(), columns, false) +
-            "\nand the settings' options of muster launch, to see what they would do.\n";
-  } else if (name == "env") {
-    text += "\n" + flags_text(env_flags(), columns, false);
-  }
-  return text;
-}
-
-int help(Words words, const Environment& environment) {
-  std::string name;
-  for (const auto& word : words) name += (name.empty() ? "" : " ") + word;
-  if (name == "config") name = "config show";
-  const auto text = help_of(name, Screen::of(STDOUT_FILENO, environment).width);
-  if (text.empty()) throw ConfigError("no command '" + name + "'; muster --help lists them");
-  print_out(text);
-  return 0;
-}
-
-int print_version(Words words, const Environment&) {
-  if (!words.empty())
-    throw ConfigError("muster version: '" + words.front() + "' is not expected here");
-  print_out("muster " + std::string(version) + "\n");
-  return 0;
+  const bool lists_settings = command->settings && command->program;
+  auto text = fmt::format("usage: muster {}\n\n{}\n\n{}", command->usage, command->help,
+                          flags_text(command->own, columns, lists_settings));
+  if (lists_settings) return text + "\n" + std::string(launch_notes);
+  if (!command->settings) return text;
+  return text + "\nand the settings' options of muster launch, to see what they would do.\n";
 }
 
 }  // namespace muster::launcher

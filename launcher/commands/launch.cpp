@@ -12,6 +12,8 @@
 #include "report/json_report.hpp"
 #include "screen/screen.hpp"
 #include "supervise.hpp"
+#include "supervise/descriptors.hpp"
+#include "supervise/signal_hold.hpp"
 
 #include <fmt/core.h>
 
@@ -23,17 +25,6 @@
 namespace muster::launcher {
 namespace {
 
-constexpr CommandFlag flags[] = {
-    {"--module", 'm', "", "The program is a Python module; ends muster's options."},
-    {"--config", 0, "FILE", "Settings file, instead of ./muster.toml."},
-    {"--no-config", 0, "", "Read no settings file."},
-    {"--dry-run", 0, "", "Print what each rank would run, and start nothing."},
-    {"--report", 0, "FILE", "Write how the job ended to FILE, as JSON."},
-    {"--quiet", 'q', "", "Of muster's own lines only the first of a failure."},
-    {"--verbose", 'v', "", "Say what was decided, and which flags had no effect."},
-    {"--help", 'h', "", "This text."},
-};
-
 std::string random_id() {
   std::uint32_t number = 0;
   if (::getrandom(&number, sizeof number, GRND_NONBLOCK) < 0) {
@@ -44,70 +35,60 @@ std::string random_id() {
 
 /// The one line of a launch that decided something by itself: how many ranks (`why`), or that it
 /// took a file.
-void announce(const Launch& launch, const Resolution& resolution, const std::string& why) {
-  if (launch.quiet()) return;
+void announce(const Resolution& resolution, const std::string& why,
+              const Environment& environment) {
   std::string text = why;
   for (const auto& note : resolution.notes()) text += (text.empty() ? "" : "; ") + note;
-  if (!text.empty()) complain(text, launch.environment);
+  if (!text.empty()) complain(text, environment);
 }
 
-int start(const Launch& launch) {
-  const auto& line = launch.line;
-  const auto& environment = launch.environment;
+}  // namespace
+
+int launch(const CommandLine& line, const Environment& environment) {
+  const bool quiet = line.has("--quiet");
   if (line.program.empty()) {
     throw ConfigError("no program given; for example: muster launch -n 2 -- ./train --epochs 3");
   }
-  if (const auto path = line.value("--report")) check_report_path(*path);
+  if (const auto path = line.value("--report")) {
+    if (line.has("--dry-run")) throw ConfigError("--report: --dry-run starts nothing to report on");
+    check_report_path(*path);
+  }
   const auto resolution = resolve(sources_of(line, environment));
   const auto& settings = resolution.settings();
+  const bool notes = !quiet && (settings.log.level == "info" || settings.log.level == "debug");
   const auto topology = discover(Sysroot(), nvml_use(settings.launch, environment));
 
   Job job{line.program, line.module, environment, random_id(), "", "", 0};
   job.address = literal_address(settings.launch.master_addr);
   job.port = static_cast<std::uint16_t>(settings.launch.master_port);
   if (line.has("--dry-run")) {
-    announce(launch, resolution, "");
+    if (notes) announce(resolution, "", environment);
     print_out(plan_text(make_plan(resolution, topology, job), settings.train, topology.cpus,
                         environment, Screen::of(STDOUT_FILENO, environment)));
     return 0;
   }
+  const auto devices = choose_devices(settings.launch, environment, topology.nvidia);
+  check_file_limit(static_cast<std::size_t>(choose_ranks(settings.launch, devices).ranks));
+  Plan plan;
   Outcome outcome;
   {
+    const SignalHold hold;
     const RunDirectory directory(environment);
     auto port = reserve_port(job.address, job.port);
     job.run_directory = directory.path();
     job.port = port.port;
-    const auto plan = make_plan(resolution, topology, job);
-    announce(launch, resolution, plan.why_ranks);
-    if (launch.verbose()) {
+    plan = make_plan(resolution, topology, job);
+    if (notes) announce(resolution, plan.why_ranks, environment);
+    if (line.has("--verbose")) {
       for (const auto& note : line.notes) complain(note, environment);
       print_error(plan_text(plan, settings.train, topology.cpus, environment,
                             Screen::of(STDERR_FILENO, environment)));
     }
     outcome = supervise(plan, settings.launch, std::move(port));
-    tell_end(launch, resolution, plan, outcome);
+    add_error_files(outcome, plan);
   }
+  tell_end(line, environment, resolution, plan, outcome);
   return exit_code_of(outcome);
-}
-
-}  // namespace
-
-std::span<const CommandFlag> launch_flags() { return flags; }
-
-int launch(Words words, const Environment& environment) {
-  Launch launch{{}, environment, {"muster", "launch"}};
-  launch.command_line.insert(launch.command_line.end(), words.begin(), words.end());
-  try {
-    parse_words(words, {"launch", flags, true, true}, &launch.line);
-    if (launch.line.has("--help")) {
-      print_out(help_of("launch", Screen::of(STDOUT_FILENO, environment).width));
-      return 0;
-    }
-    return start(launch);
-  } catch (const Error& error) {
-    report_error(launch, words, error);
-    throw;
-  }
 }
 
 }  // namespace muster::launcher

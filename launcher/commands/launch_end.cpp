@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include <csignal>
-#include <optional>
 #include <unistd.h>
 
 namespace muster::launcher {
@@ -28,7 +27,27 @@ void tell_unused(const Resolution& resolution, const Environment& environment) {
   complain("no effect: " + unused + "; no rank used muster's runtime", environment);
 }
 
-/// A program of Python's tells the text of its exception in the file it was given for that.
+/// The command line for the report, which others read than who typed it: "--env API_KEY=x" keeps
+/// its x to itself.
+std::vector<std::string> without_secrets(std::vector<std::string> words) {
+  constexpr std::string_view of_names =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+  for (auto& word : words) {
+    // Also within a word: "-x=API_KEY=y", "A=1,MY_TOKEN=2".
+    for (auto equals = word.find('='); equals != word.npos; equals = word.find('=', equals + 1)) {
+      const auto before = equals == 0 ? word.npos : word.find_last_not_of(of_names, equals - 1);
+      const auto start = before == word.npos ? 0 : before + 1;
+      if (!is_secret_name(word.substr(start, equals - start))) continue;
+      word.replace(equals + 1, word.npos, "(hidden)");
+      break;
+    }
+  }
+  words.insert(words.begin(), "muster");
+  return words;
+}
+
+}  // namespace
+
 void add_error_files(Outcome& outcome, const Plan& plan) {
   const auto add = [&](RankEnd& end) {
     if (end.exit_code == 0 || !end.text.empty()) return;
@@ -40,52 +59,27 @@ void add_error_files(Outcome& outcome, const Plan& plan) {
   if (outcome.first) add(*outcome.first);
 }
 
-/// A report is read by others than who typed the command: "--env API_KEY=x" keeps its x to itself.
-std::vector<std::string> without_secrets(std::vector<std::string> words) {
-  for (auto& word : words) {
-    const auto name_at = word.starts_with("--env=") ? word.find('=') + 1 : 0;
-    const auto equals = word.find('=', name_at);
-    if (equals == word.npos) continue;
-    if (is_secret_name(word.substr(name_at, equals - name_at)))
-      word.replace(equals + 1, word.npos, "(hidden)");
-  }
-  return words;
-}
-
-/// Where the words say that the report goes, though they could not be read to the end.
-std::optional<std::string> report_path(const CommandLine& so_far, Words words) {
-  constexpr std::string_view flag = "--report";
-  if (auto path = so_far.value(flag)) return path;
-  for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
-    const auto word = look_up(words[at], launch_flags());
-    if (word.name != flag) continue;
-    if (word.value) return word.value;
-    if (at + 1 < words.size()) return words[at + 1];
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-void tell_end(const Launch& launch, const Resolution& resolution, const Plan& plan,
-              Outcome outcome) {
-  add_error_files(outcome, plan);
-  const auto screen = Screen::of(STDERR_FILENO, launch.environment);
-  print_error(failure_text(outcome, plan, screen, launch.quiet()));
+void tell_end(const CommandLine& line, const Environment& environment, const Resolution& resolution,
+              const Plan& plan, const Outcome& outcome) {
+  const bool quiet = line.has("--quiet");
+  const auto screen = Screen::of(STDERR_FILENO, environment);
+  print_error(failure_text(outcome, plan, screen, quiet));
   // A job that failed may have failed before its runtime could say that it is there.
   const bool unused = outcome.kind == OutcomeKind::ok && !outcome.ready_seen;
-  if (unused && !launch.quiet()) tell_unused(resolution, launch.environment);
-  const auto path = launch.line.value("--report");
+  const auto& level = resolution.settings().log.level;
+  const bool warns = !quiet && level != "error" && level != "off";
+  if (unused && warns) tell_unused(resolution, environment);
+  const auto path = line.value("--report");
   if (!path) return;
   try {
-    write_report(*path, json_report(outcome, plan, without_secrets(launch.command_line)));
+    write_report(*path, json_report(outcome, plan, without_secrets(line.typed)));
   } catch (const Error& error) {
-    complain(error.what(), launch.environment);  // How the job ended stays the exit code.
+    complain(error.what(), environment);  // How the job ended stays the exit code.
   }
 }
 
-void report_error(const Launch& launch, Words words, const Error& error) {
-  const auto path = report_path(launch.line, words);
+void report_error(const CommandLine& line, const Error& error) {
+  const auto path = line.value("--report");
   if (!path) return;
   Outcome outcome;
   const bool usage = error.exit_code() == ExitCode::usage;
@@ -93,7 +87,7 @@ void report_error(const Launch& launch, Words words, const Error& error) {
   outcome.exit_code = static_cast<int>(error.exit_code());
   outcome.message = error.what();
   try {
-    write_report(*path, json_report(outcome, {}, without_secrets(launch.command_line)));
+    write_report(*path, json_report(outcome, {}, without_secrets(line.typed)));
   } catch (const Error&) {
     // The first error is the one to tell.
   }

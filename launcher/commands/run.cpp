@@ -1,76 +1,138 @@
 #include <muster/error.hpp>
 #include <muster/nearest.hpp>
+#include <muster/version.hpp>
 
 #include "commands/commands.hpp"
+#include "commands/launch_end.hpp"
 #include "screen/screen.hpp"
 #include "text.hpp"
 
-#include <algorithm>
-#include <exception>
-#include <new>
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <unistd.h>
-#include <vector>
 
 namespace muster::launcher {
 namespace {
 
-constexpr Command table[] = {
-    {"launch", "launch [OPTIONS] [--] PROGRAM [ARGUMENTS]", "Start a program as one or more ranks.",
-     launch},
-    {"config show", "config show [OPTIONS]",
-     "Show the settings in force, and where they come from.", config_show},
-    {"env", "env [--json]", "Show what this machine has, and what a launch here would use.", env},
-    {"help", "help [COMMAND]", "Explain a command.", help},
-    {"version", "version", "Print the version.", print_version},
-};
-
-constexpr int usage_error = static_cast<int>(ExitCode::usage);
-
-/// How many of the words are the command's name; 0 if they are not.
-std::size_t length_of_name(const Command& command, Words words) {
-  const auto parts = split(command.name, ' ');
-  const bool same =
-      words.size() >= parts.size() && std::equal(parts.begin(), parts.end(), words.begin());
-  return same ? parts.size() : 0;
+CLI::App* find(CLI::App& app, const std::string& word) {
+  const auto found = app.get_subcommands([&](CLI::App* sub) { return sub->check_name(word); });
+  return found.empty() ? nullptr : found.front();
 }
 
-std::string unknown_command(Words words) {
-  const auto& word = words.front();
+/// The tree of commands. Options are added to the one in use, --help aside, which CLI11 gives to
+/// all.
+void add_commands(CLI::App& root) {
+  for (const auto& command : commands()) {
+    auto* at = &root;
+    for (const auto part : split(command.name, ' ')) {
+      at->require_subcommand(1);
+      auto* known = find(*at, std::string(part));
+      at = known != nullptr ? known : at->add_subcommand(std::string(part));
+    }
+  }
+}
+
+void add_options(CLI::App& app, const CommandGrammar& grammar, Options& options) {
+  for (const auto& flag : grammar.own) {
+    const std::string name(flag.name);
+    if (app.get_option_no_throw(name) != nullptr) continue;
+    const bool takes_value = !flag.word.empty();
+    app.add_option(name,
+                   [&options, name, takes_value](const auto& values) {
+                     options[name] = takes_value ? values.back().substr(1) : "";
+                     return true;
+                   })
+        ->expected(takes_value ? 1 : 0)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+}
+
+/// `app` is as far as the words led, `rest` the words from there on.
+std::string unknown_command(const CLI::App& app, Words rest) {
+  std::vector<std::string> names;
+  for (const auto* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  if (app.get_parent() != nullptr) {
+    return fmt::format("muster {} needs one of: {}{}", app.get_name(), fmt::join(names, ", "),
+                       rest.empty() ? "" : ", found '" + rest.front() + "'");
+  }
+  const auto& word = rest.front();
   if (word.starts_with('-')) {
     return "'" + word + "' comes after a command: muster launch " + word +
            " ...; muster --help lists the commands";
-  }
-  std::vector<std::string> names;
-  for (const auto& command : table) {
-    const auto parts = split(command.name, ' ');
-    if (parts.size() == 2 && word == parts[0]) {
-      const auto found = words.size() > 1 ? ", found '" + words[1] + "'" : "";
-      return "muster " + word + " needs one of: " + std::string(parts[1]) + found;
-    }
-    names.emplace_back(parts.front());
   }
   const auto hint = did_you_mean(word, names);
   return "unknown command '" + word + "'" +
          (hint.empty() ? "; a program is started by: muster launch -- " + word : hint);
 }
 
+/// Parses the words and runs the command, or answers --help and --version.
+int parse_and_run(CLI::App& root, Words words, const Environment& environment) {
+  auto* app = &root;
+  auto rest = words;
+  std::string name;
+  for (CLI::App* next; !rest.empty() && (next = find(*app, rest.front())) != nullptr; app = next) {
+    name += (name.empty() ? "" : " ") + rest.front();
+    rest = rest.subspan(1);
+  }
+  const auto* command = app->get_subcommands({}).empty() ? find_command(name) : nullptr;
+  CommandLine line;
+  line.typed.assign(words.begin(), words.end());
+  if (command != nullptr) {
+    split_words(rest, *command, line);
+    add_options(*app, *command, line.options);
+  }
+  const Words own = command != nullptr ? Words(line.own) : rest;
+  std::vector<std::string> known(own.rbegin(), own.rend());  // CLI11 takes them from the end.
+  known.insert(known.end(), words.rbegin() + std::ssize(rest), words.rend());
+  try {
+    root.parse(std::move(known));
+    if (line.fault) throw ConfigError(*line.fault);
+    if (command != nullptr) return command->run(line, environment);
+    throw ConfigError(unknown_command(*app, rest));
+  } catch (const CLI::CallForHelp&) {
+    const auto strange = root.remaining(true);
+    if (!strange.empty())
+      throw ConfigError("no command '" + strange.front() + "'; muster --help lists them");
+    print_out(root.help());
+  } catch (const CLI::CallForVersion& asked) {
+    print_out(std::string(asked.what()) + "\n");
+  } catch (const CLI::ParseError&) {
+    if (command != nullptr) throw;  // A fault of ours: the words are in order.
+    throw ConfigError(unknown_command(*app, rest));
+  } catch (const Error& error) {
+    report_error(line, error);
+    throw;
+  }
+  return 0;
+}
+
 int dispatch(Words words, const Environment& environment) {
   if (words.empty()) {
     print_error(help_of("", Screen::of(STDERR_FILENO, environment).width));
-    return usage_error;
+    return static_cast<int>(ExitCode::usage);
   }
-  if (words[0] == "--help" || words[0] == "-h") return help(words.subspan(1), environment);
-  if (words[0] == "--version") return print_version(words.subspan(1), environment);
-  for (const auto& command : table) {
-    const auto used = length_of_name(command, words);
-    if (used > 0) return command.run(words.subspan(used), environment);
-  }
-  throw ConfigError(unknown_command(words));
+  CLI::App root;
+  root.set_version_flag("--version", "muster " + std::string(version));
+  root.formatter_fn([&](const CLI::App*, const std::string& name, CLI::AppFormatMode) {
+    return help_of(name, Screen::of(STDOUT_FILENO, environment).width);
+  });
+  add_commands(root);
+  return parse_and_run(root, words, environment);
 }
 
 }  // namespace
 
-std::span<const Command> commands() { return table; }
+int help(const CommandLine& line, const Environment& environment) {
+  auto words = line.program;
+  words.emplace_back("--help");
+  return dispatch(words, environment);
+}
+
+int print_version(const CommandLine&, const Environment& environment) {
+  const std::string word = "--version";
+  return dispatch({&word, 1}, environment);
+}
 
 int run(Words words, const Environment& environment) {
   try {

@@ -21,7 +21,12 @@ constexpr CommandFlag own[] = {{"--module", 'm', "", ""},
                                {"--report", 0, "FILE", ""},
                                {"--help", 'h', "", ""}};
 
-CommandLine parse(const Words& words) { return parse_words(words, {"launch", own, true, true}); }
+CommandLine parse(const Words& words, const CommandGrammar& grammar = {"launch", own, true, true}) {
+  CommandLine line;
+  split_words(words, grammar, line);
+  if (line.fault) throw ConfigError(*line.fault);
+  return line;
+}
 
 /// "--num-processes=4 --pin-devices": what was understood, on one line.
 std::string text_of(const std::vector<muster::GivenFlag>& flags) {
@@ -29,6 +34,12 @@ std::string text_of(const std::vector<muster::GivenFlag>& flags) {
   for (const auto& flag : flags) {
     text += (text.empty() ? "" : " ") + flag.name + (flag.value ? "=" + *flag.value : "");
   }
+  return text;
+}
+
+std::string text_of(const Words& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
 }
 
@@ -67,7 +78,7 @@ const Case cases[] = {
     {{"--nproc_per_node=auto", "p"}, "--nproc_per_node=auto", "", {"p"}},
     // An empty value is a value; it takes no other word.
     {{"--master-addr=", "p"}, "--master-addr=", "", {"p"}},
-    {{"--report=", "p"}, "", "--report=", {"p"}},
+    {{"--report=", "p"}, "", "--report==", {"p"}},
     {{"--prefix", "", "p"}, "--prefix=", "", {"p"}},
     // A value may start with a dash if it is no option.
     {{"--master-port", "-1", "p"}, "--master-port=-1", "", {"p"}},
@@ -77,7 +88,7 @@ const Case cases[] = {
     {{"--env", "A=1", "--env", "B=2=3", "p"}, "--env=A=1 --env=B=2=3", "", {"p"}},
     // Options of other launchers.
     {{"--cpu", "--standalone", "p"}, "--devices=cpu", "", {"p"}},
-    {{"--config_file", "f.toml", "p"}, "", "--config=f.toml", {"p"}},
+    {{"--config_file", "f.toml", "p"}, "", "--config==f.toml", {"p"}},
     {{"--main_process_port", "7", "p"}, "--master-port=7", "", {"p"}},
     // -m ends the options, as Python's does.
     {{"-n", "2", "-m", "pkg.mod", "-n", "3"}, "-n=2", "--module", {"pkg.mod", "-n", "3"}},
@@ -118,34 +129,29 @@ TEST_CASE("What is wrong with the words is said in one line") {
           "-m needs the name of a Python module, found '-n'; muster's own options come before -m");
 }
 
-TEST_CASE("The last one given counts") {
-  const auto line = parse({"--report", "a", "--report=b", "p"});
-  CHECK(line.value("--report") == "b");
-  CHECK(line.has("--report"));
-  CHECK_FALSE(line.has("--config"));
-  CHECK_FALSE(line.value("--config"));
-}
-
 TEST_CASE("Flags without effect are noted") {
   REQUIRE(parse({"--standalone", "p"}).notes.size() == 1);
   CHECK(parse({"-n", "2", "p"}).notes.empty());
 }
 
-TEST_CASE("What was understood before a mistake is kept") {
+TEST_CASE("After a mistake the words are read on, to the program") {
   CommandLine line;
-  const Words words{"--report", "f", "--typo", "p"};
-  CHECK_THROWS_AS(parse_words(words, {"launch", own, true, true}, &line), ConfigError);
-  CHECK(line.value("--report") == "f");
+  split_words(Words{"--typo", "--report", "f", "-n", "--", "p", "--report", "g"},
+              {"launch", own, true, true}, line);
+  REQUIRE(line.fault);
+  CHECK(line.fault->what() == std::string("unknown option '--typo'"));
+  CHECK(line.own == Words{"--report==f"});
+  CHECK(line.program == Words{"p", "--report", "g"});
 }
 
 TEST_CASE("A command without settings or a program knows its own flags only") {
   constexpr CommandFlag flags[] = {{"--json", 0, "", ""}};
   const CommandGrammar grammar{"env", flags, false, false};
-  CHECK(parse_words(Words{"--json"}, grammar).has("--json"));
+  CHECK(parse({"--json"}, grammar).own == Words{"--json"});
   CHECK_THROWS_MATCHES(
-      parse_words(Words{"--devices", "0"}, grammar), ConfigError,
+      parse({"--devices", "0"}, grammar), ConfigError,
       Message("muster env has no option '--devices'; muster env --help lists them"));
-  CHECK_THROWS_MATCHES(parse_words(Words{"x"}, grammar), ConfigError,
+  CHECK_THROWS_MATCHES(parse({"x"}, grammar), ConfigError,
                        Message("muster env: 'x' is not expected here"));
 }
 

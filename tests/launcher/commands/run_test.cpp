@@ -33,6 +33,21 @@ TEST_CASE("A command that does not exist is named with what is near") {
           "'-n' comes after a command: muster launch -n ...; muster --help lists the commands");
 }
 
+TEST_CASE("Help is given in spite of a mistake in the options") {
+  const auto end = run_muster({"launch", "--typo", "-h"});
+  CHECK(end.code == 0);
+  CHECK(end.out == run_muster({"help", "launch"}).out);
+  CHECK(run_muster({"config", "--help"}).out == run_muster({"help", "config", "show"}).out);
+}
+
+TEST_CASE("Of an option that is given twice the last value counts, as it was typed") {
+  for (const std::string value :
+       {"{}", "[[aa]]", "[a,b]", "--", "-x", "a b", "'q'", "\"\"", "++"}) {
+    refuses({"config", "show", "--config=other", "--config=" + value},
+            "--config " + value + ": no such file");
+  }
+}
+
 TEST_CASE("Words that a command does not expect") {
   refuses({"version", "x"}, "muster version: 'x' is not expected here");
   refuses({"env", "--devices", "0"},
