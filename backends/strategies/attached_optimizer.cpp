@@ -65,8 +65,12 @@ AttachedOptimizer::AttachedOptimizer(const FlatModel& model, torch::optim::Optim
 }
 
 void AttachedOptimizer::require_unchanged() const {
-  const auto now = identities(std::as_const(optimizer_).param_groups());
-  if (now == groups_) return;
+  const auto& groups = std::as_const(optimizer_).param_groups();
+  const bool same = std::ranges::equal(groups, groups_, [](const auto& group, const auto& known) {
+    return std::ranges::equal(group.params(), known, {}, &at::Tensor::unsafeGetTensorImpl);
+  });
+  if (same) return;
+  const auto now = identities(groups);
   const auto [before, after] = std::ranges::mismatch(groups_, now);
   throw ModelError("parameter group " + std::to_string(after - now.begin()) +
                    " of the optimizer was " +

@@ -13,6 +13,18 @@
 
 namespace muster {
 
+namespace {
+
+void set_scalar(const at::Tensor& scalar, float value) {
+  if (scalar.device() == at::kCPU) {
+    *scalar.mutable_data_ptr<float>() = value;
+  } else {
+    scalar.fill_(value);
+  }
+}
+
+}  // namespace
+
 FusedUpdate::FusedUpdate(const FlatModel& model, std::vector<OwnedSlot> owned,
                          torch::optim::Optimizer& optimizer, const UpdateRule& rule)
     : model_(model),
@@ -38,7 +50,7 @@ void FusedUpdate::step(const GradientWindow& window) {
   if (rebuild) build_batches(window.means());
   for (auto& batch : batches_) {
     for (std::size_t index = 0; index < batch.runs.size(); ++index) {
-      batch.slices.steps[index].fill_(runs_[batch.runs[index]].step);
+      set_scalar(batch.slices.steps[index], static_cast<float>(runs_[batch.runs[index]].step));
     }
     for (std::size_t index = 0; index < batch.wide_gradients.size(); ++index) {
       const auto& narrow = batch.slices.gradients[index];

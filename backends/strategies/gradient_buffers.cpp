@@ -1,5 +1,6 @@
 #include "gradient_buffers.hpp"
 
+#include <muster/device.hpp>
 #include <muster/error.hpp>
 
 #include "window.hpp"
@@ -9,6 +10,22 @@
 #include <sstream>
 
 namespace muster {
+
+namespace {
+
+/// destination.copy_(source), past the dispatcher where it would take longer than the copy.
+void copy_values(const at::Tensor& destination, const at::Tensor& source) {
+  constexpr std::size_t small_bytes = 32 << 10;
+  if (destination.nbytes() <= small_bytes && source.scalar_type() == destination.scalar_type() &&
+      source.device() == destination.device() && source.is_contiguous() &&
+      destination.is_contiguous()) {
+    device_kind(destination.device()).kernels().cast(destination, source);
+  } else {
+    destination.copy_(source.detach());
+  }
+}
+
+}  // namespace
 
 c10::ScalarType gradient_dtype(c10::ScalarType dtype) {
   return c10::elementSize(dtype) < 4 ? c10::ScalarType::Float : dtype;
@@ -59,7 +76,7 @@ bool GradientBuffers::take_in(std::size_t slot) const {
     }
     const bool is_sparse = gradient.layout() != at::kStrided;
     if (is_sparse) on_sparse(slot);
-    window.copy_(is_sparse ? gradient.detach().to_dense() : gradient.detach());
+    copy_values(window, is_sparse ? gradient.to_dense() : gradient);
   }
   gradient = window;
   return true;

@@ -5,10 +5,6 @@
 namespace muster {
 namespace {
 
-at::Tensor on_host(const at::Tensor& tail) {
-  return tail.new_empty(tail.sizes(), tail.options().device(at::kCPU).dtype(at::kDouble));
-}
-
 /// Calls visit with each number, in the order in which they lie in the tail.
 template <class Report, class Visit>
 void for_each_number(Report& report, Visit visit) {
@@ -32,16 +28,21 @@ std::int64_t WindowReport::numel(std::size_t buckets, std::size_t slots) {
 }
 
 void WindowReport::write(const at::Tensor& tail) const {
-  const auto host = on_host(tail);
-  auto* next = host.mutable_data_ptr<double>();
-  for_each_number(*this, [&](double number) { *next++ = number; });
-  tail.copy_(host);
+  if (tail.device() != at::kCPU || tail.scalar_type() != at::kFloat) {
+    const auto host = tail.new_empty(tail.sizes(), at::TensorOptions(at::kFloat).device(at::kCPU));
+    write(host);
+    tail.copy_(host);
+    return;
+  }
+  auto* next = tail.mutable_data_ptr<float>();
+  for_each_number(*this, [&](double number) { *next++ = static_cast<float>(number); });
 }
 
 void WindowReport::read(const at::Tensor& tail) {
-  const auto host = on_host(tail);
-  host.copy_(tail);
-  const auto* next = host.const_data_ptr<double>();
+  if (tail.device() != at::kCPU || tail.scalar_type() != at::kFloat) {
+    return read(tail.to(at::TensorOptions(at::kFloat).device(at::kCPU)));
+  }
+  const auto* next = tail.const_data_ptr<float>();
   for_each_number(*this, [&](double& number) { number = *next++; });
 }
 
