@@ -9,7 +9,8 @@
 
 namespace muster {
 
-/// What a tensor is to the training, as the checkpoint names it ("exp_avg" is a state of an optimizer).
+/// What a tensor is to the training, as the checkpoint names it ("exp_avg" is a state of an
+/// optimizer).
 struct Role {
   enum class Kind { parameter, gradient, master, buffer, optimizer_state };
   Kind kind = Kind::parameter;
@@ -23,9 +24,9 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// A piece of a tensor that this rank holds: a block of its index space, and of the block's elements in
-/// row-major order all or an interval. So it expresses column and row splits, uneven and interleaved
-/// ones, and slices of a flat bucket on top of any of these.
+/// A piece of a tensor that this rank holds: a block of its index space, and of the block's
+/// elements in row-major order all or an interval. So it expresses column and row splits, uneven
+/// and interleaved ones, and slices of a flat bucket on top of any of these.
 struct Piece {
   std::vector<std::int64_t> offset;  ///< Per dimension of the global shape.
   std::vector<std::int64_t> extent;
@@ -36,13 +37,13 @@ struct Piece {
 
 /// Where every element of one tensor is, for one rank. Checkpoints know nothing else.
 struct Layout {
-  std::string name;                  ///< Of the parameter or buffer: "conv1.weight".
+  std::string name;  ///< Of the parameter or buffer: "conv1.weight".
   Role role;
   c10::ScalarType dtype = c10::ScalarType::Float;
-  std::vector<std::int64_t> shape;   ///< Global, without padding; empty: a scalar.
-  std::vector<int> memory_order;     ///< Dimensions from slowest to fastest; empty: row-major.
-  int replica = 0;                   ///< Which copy of these pieces this is; 0 writes them.
-  std::vector<Piece> pieces;         ///< Here, in this order in memory; none: absent on this rank.
+  std::vector<std::int64_t> shape;  ///< Global, without padding; empty: a scalar.
+  std::vector<int> memory_order;    ///< Dimensions from slowest to fastest; empty: row-major.
+  int replica = 0;                  ///< Which copy of these pieces this is; 0 writes them.
+  std::vector<Piece> pieces;        ///< Here, in this order in memory; none: absent on this rank.
   bool operator==(const Layout&) const = default;
 
   std::int64_t numel() const;        ///< Of the whole tensor.
@@ -50,10 +51,11 @@ struct Layout {
 };
 
 /// A layout with everything here.
-Layout replicated(std::string name, Role role, c10::ScalarType dtype, std::vector<std::int64_t> shape, int replica);
+Layout replicated(std::string name, Role role, c10::ScalarType dtype,
+                  std::vector<std::int64_t> shape, int replica);
 
-/// Throws ModelError, naming the tensor, unless the replica-0 pieces of these layouts (one a rank) cover each
-/// element exactly once.
+/// Throws ModelError, naming the tensor, unless the replica-0 pieces of these layouts (one a rank)
+/// cover each element exactly once.
 void require_complete(const std::vector<Layout>& ranks);
 
 }  // namespace muster

@@ -1,8 +1,8 @@
-#include <cstdio>
-
 #include <muster/muster.hpp>
 
 #include <ATen/ops/ones.h>
+
+#include <cstdio>
 
 int main() {
   muster::Accelerator accelerator;
