@@ -50,6 +50,8 @@ std::string as_json(const Resolution& resolution) {
 
 int config_show(const CommandLine& line, const Environment& environment) {
   const auto resolution = resolve(sources_of(line, environment));
+  for (const auto& note : line.notes) complain(note, environment);
+  for (const auto& note : resolution.notes()) complain(note, environment);
   print_out(line.has("--json") ? as_json(resolution) : show(resolution, line.has("--origin")));
   return 0;
 }

@@ -43,6 +43,7 @@ int env(const CommandLine& line, const Environment& environment) {
   if (::uname(&names) == 0) report.architecture = names.machine;
   try {
     const auto resolution = resolve(sources_of(line, environment));
+    for (const auto& note : resolution.notes()) complain(note, environment);
     report.machine = discover_machine(Sysroot(), environment,
                                       nvml_use(resolution.settings().launch, environment));
     report.launch = forecast(resolution, environment, report.machine.topology);

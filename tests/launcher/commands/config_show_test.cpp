@@ -14,7 +14,7 @@ TEST_CASE("Settings are shown as TOML, with their origins if asked") {
   CHECK(plain.out.find("num_processes = 4\n") != std::string::npos);
   const auto end = run_muster({"config", "show", "--origin", "--threads", "3"}, folder,
                               {{"MUSTER_TRAIN_SEED", "7"}});
-  CHECK(end.err.empty());
+  CHECK(end.err == "muster: settings from ./muster.toml\n");
   const auto has = [&](const std::string& setting, const std::string& origin) {
     const auto at = end.out.find(setting);
     CAPTURE(setting, end.out);
@@ -45,6 +45,14 @@ TEST_CASE("Settings as JSON, with what they hide") {
   CHECK(found["hides"][0]["origin"] == "muster.toml:2");
   CHECK(env["value"]["A"] == "b");
   CHECK(env["value"]["MY_TOKEN"] == "(hidden)");
+}
+
+TEST_CASE("What has no effect is told on stderr") {
+  const auto end = run_muster({"config", "show", "--standalone"}, {{"MUSTER_FOOBAR", "1"}});
+  CHECK(end.code == 0);
+  CHECK(end.err.find("muster: --standalone has no effect: ") == 0);
+  CHECK(end.err.find("muster: MUSTER_FOOBAR has no effect: ") != std::string::npos);
+  CHECK(end.out.find("no effect") == std::string::npos);
 }
 
 TEST_CASE("Wrong settings are told, all at once") {

@@ -20,8 +20,9 @@ TEST_CASE("The machine in rows, on stdout") {
 }
 
 TEST_CASE("The machine as JSON") {
-  const auto end = run_muster({"env", "--json"}, {{"SLURM_JOB_ID", "17"}});
+  const auto end = run_muster({"env", "--json"}, {{"SLURM_JOB_ID", "17"}, {"MUSTER_FOOBAR", "1"}});
   REQUIRE(end.code == 0);
+  CHECK(end.err.find("muster: MUSTER_FOOBAR has no effect: ") == 0);
   const auto json = nlohmann::json::parse(end.out);
   CHECK(json["cpu"]["usable"] >= 1);
   CHECK(json["memory"]["total_bytes"] > 0);
