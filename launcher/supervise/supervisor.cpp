@@ -262,6 +262,7 @@ void Supervisor::on_guardian_lost() {
 void Supervisor::all_gone() {
   on_signals();  // What came before the end is why the job ended.
   gone_ = true;
+  gone_ns_ = monotonic_ns();
   last_resort_.reset();
   guardian_watch_.reset();
   finish_if_done();
@@ -273,6 +274,12 @@ void Supervisor::drain() {
   drain_->set(drain_time, [this] {
     // Only a slow reader is waited for, not a stranger that keeps a pipe open.
     if (output_->flushed()) output_->stop_reading();
+    // Nor is a slow reader waited for without an end by somebody who wants us to go.
+    const auto waited = std::chrono::nanoseconds(monotonic_ns() - gone_ns_);
+    if (facts_.cause == Cause::signal && !output_->flushed() && waited > patience) {
+      loop_.stop();
+      return;
+    }
     if (!output_->ended()) drain();
     finish_if_done();
   });

@@ -67,6 +67,7 @@ class Supervisor {
   std::unique_ptr<Output> output_;
   std::unique_ptr<EventLoop::Watch> guardian_watch_, signals_watch_;
   std::unique_ptr<EventLoop::Timer> grace_, timeout_, drain_, last_resort_;
+  std::int64_t gone_ns_ = 0;
   bool gone_ = false;  ///< Nothing of the job is left but what it printed.
   bool lines_closed_ = false;
   bool told_of_output_ = false;
