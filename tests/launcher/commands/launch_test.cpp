@@ -2,6 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
+#include <support/paths.hpp>
 
 #include <fstream>
 #include <iterator>
@@ -266,6 +267,26 @@ TEST_CASE("Nothing of a job is left in the folder of temporary files") {
   CHECK(std::filesystem::is_empty(temporary.path()));
 }
 
+TEST_CASE("A signal at any moment of a launch leaves no folder") {
+  const TemporaryFolder folder, temporary;
+  const auto script =
+      "for i in 0 1 2 3 4 5 6 7 8 9; do $MUSTER launch -n 1 -- true & p=$!; "
+      "sleep 0.00$i; kill $p; wait $p; done";
+  const auto program = std::string(muster::test::bin_dir) + "/muster";
+  run_muster(launch({"-n", "1", "--", "sh", "-c", script}), folder,
+             {{"TMPDIR", temporary.path()}, {"MUSTER", program}});
+  CHECK(std::filesystem::is_empty(temporary.path()));
+}
+
+TEST_CASE("The launcher obeys the level of messages, too") {
+  const std::map<std::string, std::string> errors{{"MUSTER_LOG_LEVEL", "error"}};
+  CHECK(run_muster(launch({"--devices", "cpu", "--seed", "7", "--", "true"}), errors).err.empty());
+}
+
+TEST_CASE("A dry run has nothing to report") {
+  CHECK(run_muster(launch({"--dry-run", "--report", "r.json", "--", "true"})).code == 2);
+}
+
 TEST_CASE("Settings of the runtime are told to have had no effect on a program without it") {
   const auto end = run_muster(launch({"-n", "1", "--seed", "7", "--", "true"}));
   CHECK(end.code == 0);
@@ -293,11 +314,14 @@ TEST_CASE("--verbose tells the plan and which flags had no effect") {
 
 TEST_CASE("A report keeps secrets of the command line to itself") {
   const TemporaryFolder folder;
-  run_muster(launch({"-n", "1", "--env", "API_KEY=one", "--env=MY_TOKEN=two", "--env", "A=three",
-                     "--report", "report.json", "--", "true"}),
-             folder);
+  run_muster(
+      launch({"-n", "1", "--env", "API_KEY=one", "--env=MY_TOKEN=two", "--env", "A=three",
+              "-x=WANDB_API_KEY=four", "--report", "report.json", "--", "true", "A=SECRET=5"}),
+      folder);
   const auto text = file_text(folder.path() + "/report.json");
   CHECK(text.find("API_KEY=(hidden)") != std::string::npos);
   CHECK(text.find("--env=MY_TOKEN=(hidden)") != std::string::npos);
+  CHECK(text.find("four") == std::string::npos);
+  CHECK(text.find("A=SECRET=(hidden)") != std::string::npos);
   CHECK(text.find("A=three") != std::string::npos);
 }
