@@ -3,6 +3,7 @@
 #include <muster/error.hpp>
 
 #include <ATen/ops/empty.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cstring>
@@ -39,9 +40,7 @@ std::string describe_model(std::span<const NamedTensor> parameters,
 }
 
 std::int64_t fingerprint(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211U;
-  return static_cast<std::int64_t>(hash);
+  return static_cast<std::int64_t>(XXH3_64bits(text.data(), text.size()));
 }
 
 std::vector<std::int64_t> gather_numbers(Communicator& communicator, std::int64_t own) {

@@ -46,7 +46,7 @@ void Output::on_readable(RankStream& stream) {
     stream.pause();
     return;
   }
-  stream.read();
+  stream.read(monotonic_ns());
   if (Outlet* outlet = stream.outlet()) {
     outlet->sink.flush();
     if (!stream.ended() && stream.blocked()) stream.pause();
@@ -87,6 +87,15 @@ void Output::on_partial_due() {
     outlet->sink.flush();
   }
   resume_all();
+  plan_partials();
+}
+
+void Output::catch_up(std::int64_t now_ns) {
+  for (const auto& stream : streams_) {
+    if (stream->ended() || stream->blocked()) continue;
+    stream->read(now_ns);
+    if (Outlet* outlet = stream->outlet()) outlet->sink.flush();
+  }
   plan_partials();
 }
 

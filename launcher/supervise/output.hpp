@@ -4,6 +4,7 @@
 #include "supervise/event_loop.hpp"
 #include "supervise/rank_stream.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -29,6 +30,8 @@ class Output {
   /// An errno of our stdout; EPIPE: its reader is gone.
   int error() const noexcept { return outlets_.front()->sink.error(); }
 
+  /// Reads what waits in the pipes; it counts as said at `now_ns`.
+  void catch_up(std::int64_t now_ns);
   /// A line of our own to stderr.
   void notice(std::string_view line);
   /// The terminal's size has changed.

