@@ -92,12 +92,19 @@ bool looks_like_error(std::string_view line) { return contains_any(line, error_w
 bool looks_like_lost_peer(std::string_view text) { return contains_any(text, lost_peer_words); }
 
 std::optional<std::size_t> first_failure(std::span<const Evidence> ranks, std::int64_t stopped_ns) {
+  std::int64_t first_end = stopped_ns;
+  for (const Evidence& rank : ranks)
+    if (rank.exit_code != 0) first_end = std::min(first_end, rank.end_ns);
   std::optional<std::size_t> first;
-  std::tuple<int, std::int64_t> best;
+  std::tuple<int, std::int64_t, std::int64_t> best;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks[i].exit_code == 0) continue;
     const std::int64_t failure = failure_ns(ranks[i], stopped_ns);
-    const std::tuple rank{degree(ranks[i], failure, stopped_ns), failure};
+    // What a rank said is read late, an end is seen at once: words from before we stopped anybody
+    // may be older than the first end, and are trusted more.
+    const bool spoke = failure < stopped_ns && failure != ranks[i].end_ns;
+    const std::int64_t latest = spoke ? std::min(failure, first_end - 1) : failure;
+    const std::tuple rank{degree(ranks[i], failure, stopped_ns), latest, failure};
     if (!first || rank < best) {
       first = i;
       best = rank;

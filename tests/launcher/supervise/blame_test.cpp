@@ -57,6 +57,16 @@ TEST_CASE("a death record tells the time better than the exit does") {
   CHECK(named({exited(7, 10), with_record(exited(9, 50), 40, "exception", "later")}, 10) == 0U);
 }
 
+TEST_CASE("words that were read after the first end, but before anybody was stopped") {
+  const Evidence spoke =
+      stopped(with_line(exited(7, 300), 12, "Error: label 11 is not in [0, 10)"));
+  CHECK(named({exited(9, 10), spoke}, 13) == 1U);
+  // Among several who spoke, who spoke first.
+  CHECK(named({with_line(exited(9, 10), 5, "Error: the cause"), spoke}, 13) == 0U);
+  // Who spoke after the stop may only follow.
+  CHECK(named({exited(9, 10), spoke}, 11) == 0U);
+}
+
 TEST_CASE("a large rank that said an error before it died slowly") {
   CHECK(named({exited(9, 30), with_line(exited(7, 150), 2, "Error: no more images")}, 30) == 1U);
   // However slowly.
