@@ -84,7 +84,8 @@ class Splitter {
 
   void take_program() {
     if (line_.module && at_ < words_.size() && words_[at_] == "--") ++at_;
-    if (line_.module && (at_ == words_.size() || is_option(words_[at_]))) {
+    const bool is_name = at_ < words_.size() && !words_[at_].empty() && !is_option(words_[at_]);
+    if (line_.module && !is_name) {
       const auto found = at_ == words_.size() ? "" : ", found '" + words_[at_] + "'";
       throw ConfigError("-m needs the name of a Python module" + found +
                         "; muster's own options come before -m");

@@ -115,7 +115,7 @@ std::string failed_rank(const Outcome& outcome, const Plan& plan, const Screen& 
       screen.bold(fmt::format("rank {} failed{}: {}", end.rank, alone ? "" : " first", how(end))),
       spec.host, alone ? "" : fmt::format(", local rank {}", spec.world.local_rank), end.pid,
       duration_text(end.seconds));
-  if (brief) return text;
+  if (brief) return text + left_over(outcome, screen);
   std::vector<std::string> error;
   for (const auto line : split(end.text, '\n')) error.emplace_back(line);
   if (error.empty() && !end.reason.empty()) error.push_back(end.reason);
@@ -146,7 +146,7 @@ std::string failure_text(const Outcome& outcome, const Plan& plan, const Screen&
     case OutcomeKind::interrupted:
       // SIGPIPE: the reader of our output has had enough.
       return (outcome.signal == SIGPIPE ? "" : interruption(outcome, screen)) +
-             (brief ? "" : left_over(outcome, screen));
+             left_over(outcome, screen);
     case OutcomeKind::rank_failed:
       if (outcome.first) return failed_rank(outcome, plan, screen, brief);
       break;

@@ -125,6 +125,8 @@ TEST_CASE("What is wrong with the words is said in one line") {
   refuses({"--dry-run=yes", "p"}, "--dry-run takes no value");
   refuses({"--cpu=1", "p"}, "--cpu takes no value");
   refuses({"-m"}, "-m needs the name of a Python module; muster's own options come before -m");
+  refuses({"-m", ""},
+          "-m needs the name of a Python module, found ''; muster's own options come before -m");
   refuses({"-m", "-n", "4", "mod"},
           "-m needs the name of a Python module, found '-n'; muster's own options come before -m");
 }

@@ -68,6 +68,16 @@ TEST_CASE(
         "after 12.4 s\n");
 }
 
+TEST_CASE("What did not end is told however brief the rest is") {
+  auto outcome = failed(end_of(0, 7), {end_of(0, 7)});
+  outcome.message = "process 17 did not end after SIGKILL";
+  const std::string left = "\n  left     process 17 did not end after SIGKILL\n";
+  CHECK(failure_text(outcome, plan_of(1), Screen(), true).ends_with(left));
+  outcome.kind = OutcomeKind::interrupted;
+  outcome.signal = SIGTERM;
+  CHECK(failure_text(outcome, plan_of(1), Screen(), true).ends_with(left));
+}
+
 TEST_CASE("A rank that is alone has its lines on the screen already") {
   auto first = end_of(0, 7);
   first.last_lines = {"nobody needs this twice"};
