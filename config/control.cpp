@@ -60,6 +60,31 @@ std::int64_t monotonic_ns() noexcept {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+/// A message made without an allocation: a signal may have come in the middle of one.
+class HandlerMessage {
+ public:
+  explicit HandlerMessage(int socket) noexcept : socket_(socket) {}
+
+  void add(std::string_view text) noexcept {
+    end_ = std::copy_n(text.data(), std::min(text.size(), room()), end_);
+  }
+  void add_number(std::uint64_t number, int base) noexcept {
+    end_ = std::to_chars(end_, bytes_.data() + bytes_.size(), number, base).ptr;
+  }
+  std::size_t room() const noexcept {
+    return static_cast<std::size_t>(bytes_.data() + bytes_.size() - end_);
+  }
+  void send() const noexcept {
+    ::send(socket_, bytes_.data(), static_cast<std::size_t>(end_ - bytes_.data()),
+           MSG_DONTWAIT | MSG_NOSIGNAL);
+  }
+
+ private:
+  int socket_;
+  std::array<char, 1024> bytes_{};
+  char* end_ = bytes_.data();
+};
+
 }  // namespace
 
 Control& Control::instance() {
@@ -92,6 +117,7 @@ void Control::send(const ControlMessage& message) noexcept {
 void Control::ready() noexcept { send({ControlMessage::Kind::ready, 0, monotonic_ns(), {}, {}}); }
 
 void Control::step(std::uint64_t number) noexcept {
+  active();
   if (slot_ && is_ours()) slot_->step.store(number, std::memory_order_relaxed);
   send({ControlMessage::Kind::step, number, monotonic_ns(), {}, {}});
 }
@@ -111,26 +137,94 @@ void Control::death(std::string_view reason, std::string_view text) noexcept {
 
 void Control::death_by_signal(std::string_view name) noexcept {
   if (!connected() || dead_.exchange(true)) return;
-  // What encode() would make, but the signal may have come in the middle of an allocation.
-  std::array<char, 128> bytes{};
-  char* end = bytes.data();
-  const auto add = [&](std::string_view text) {
-    const auto room = static_cast<std::size_t>(bytes.data() + bytes.size() - end);
-    end = std::copy_n(text.data(), std::min(text.size(), room), end);
-  };
-  add("DEATH 0 ");
-  end = std::to_chars(end, bytes.data() + bytes.size(), monotonic_ns()).ptr;
-  add(" signal ");
-  add(name);
-  ::send(socket_, bytes.data(), static_cast<std::size_t>(end - bytes.data()),
-         MSG_DONTWAIT | MSG_NOSIGNAL);
+  HandlerMessage message(socket_);
+  message.add("DEATH 0 ");
+  message.add_number(static_cast<std::uint64_t>(monotonic_ns()), 10);
+  message.add(" signal ");
+  message.add(name.substr(0, 64));
+  message.send();
 }
 
-void Control::note(std::uint64_t sequence, std::string_view operation, std::string_view label,
-                   std::uint64_t bytes, CollectiveState state) noexcept {
+void Control::stack(void* const* addresses, int count) noexcept {
+  if (!connected()) return;
+  constexpr std::size_t longest_address = 17;  // With its comma.
+  HandlerMessage message(socket_);
+  message.add("STACK 0 ");
+  message.add_number(static_cast<std::uint64_t>(monotonic_ns()), 10);
+  message.add("  ");
+  for (int i = 0; i < count && message.room() > longest_address; ++i) {
+    if (i > 0) message.add(",");
+    message.add_number(reinterpret_cast<std::uintptr_t>(addresses[i]), 16);
+  }
+  message.send();
+}
+
+void Control::note(const CollectiveNote& collective) noexcept {
+  if (!slot_ || !is_ours()) return;
+  const std::int64_t now = monotonic_ns();
+  slot_->active_ns.store(now, std::memory_order_relaxed);
+  const std::lock_guard lock(writing_);
+  write_slot(*slot_, collective, now);
+}
+
+void Control::waiting(bool begins) noexcept {
+  if (!slot_ || !is_ours()) return;
+  if (begins) {
+    slot_->waiting.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    slot_->waiting.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+void Control::active() noexcept {
+  if (slot_ && is_ours()) slot_->active_ns.store(monotonic_ns(), std::memory_order_relaxed);
+}
+
+void Control::begin_busy(std::string_view what) noexcept {
   if (!slot_ || !is_ours()) return;
   const std::lock_guard lock(writing_);
-  write_slot(*slot_, {sequence, bytes, state, operation, label});
+  if (nested_ < most_nested) {
+    auto& kept = busy_[nested_];
+    const auto length = std::min(what.size(), kept.size() - 1);
+    *std::copy_n(what.data(), length, kept.data()) = '\0';
+  }
+  ++nested_;
+  write_busy(*slot_, what.empty() ? "busy" : what, monotonic_ns());
+}
+
+void Control::end_busy() noexcept {
+  if (!slot_ || !is_ours()) return;
+  active();  // What came before is no standstill.
+  const std::lock_guard lock(writing_);
+  if (nested_ == 0) return;
+  --nested_;
+  const char* const outer = nested_ == 0 ? "" : busy_[std::min(nested_, most_nested) - 1].data();
+  write_busy(*slot_, nested_ != 0 && *outer == '\0' ? "busy" : outer, monotonic_ns());
+}
+
+bool Control::stuck(std::string_view reason, std::uint64_t sequence,
+                    std::string_view text) noexcept {
+  if (!connected()) return false;
+  const std::lock_guard lock(asking_);
+  try {
+    send({ControlMessage::Kind::stuck, sequence, monotonic_ns(), std::string(reason),
+          std::string(text)});
+  } catch (...) {
+    return false;
+  }
+  const std::int64_t end =
+      monotonic_ns() + std::chrono::nanoseconds(Control::stuck_patience).count();
+  for (std::int64_t now = monotonic_ns(); now < end; now = monotonic_ns()) {
+    pollfd readable{socket_, POLLIN, 0};
+    if (poll(&readable, 1, static_cast<int>((end - now) / 1'000'000) + 1) <= 0) continue;
+    std::array<char, 64> bytes{};
+    const auto size = recv(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (size == 0) return false;  // The launcher is gone.
+    if (size > 0 &&
+        std::string_view(bytes.data(), static_cast<std::size_t>(size)) == control_answer)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace muster

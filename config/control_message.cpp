@@ -11,7 +11,8 @@ using Kind = ControlMessage::Kind;
 
 constexpr std::size_t longest_message = 4096;
 constexpr std::size_t longest_reason = 64;
-constexpr std::array<std::string_view, 4> kinds{"READY", "STEP", "CHECKPOINT", "DEATH"};
+constexpr std::array<std::string_view, 6> kinds{"READY", "STEP",  "CHECKPOINT",
+                                                "DEATH", "STUCK", "STACK"};
 
 /// Appends `text` with backslashes for what would end a field or the line, as much as fits; letters
 /// of several bytes stay whole.

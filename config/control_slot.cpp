@@ -48,14 +48,29 @@ CollectiveState state_of(std::uint32_t number) {
 
 }  // namespace
 
-void write_slot(ControlSlot& slot, const SlotUpdate& update) noexcept {
+void write_slot(ControlSlot& slot, const CollectiveNote& note, std::int64_t now_ns) noexcept {
+  const std::uint64_t version = slot.version.load(relaxed);
+  // It begins once: what was queued runs later.
+  const bool under_way =
+      note.state == CollectiveState::queued || note.state == CollectiveState::running;
+  const bool was_queued = slot.sequence.load(relaxed) == note.sequence &&
+                          state_of(slot.state.load(relaxed)) == CollectiveState::queued;
+  slot.version.store(version + 1, relaxed);
+  slot.sequence.store(note.sequence, release);
+  slot.bytes.store(note.bytes, release);
+  slot.state.store(static_cast<std::uint32_t>(note.state), release);
+  if (under_way && !was_queued) slot.since_ns.store(now_ns, release);
+  put(slot.operation, note.operation);
+  put(slot.label, note.label);
+  put(slot.tensor, note.tensor);
+  slot.version.store(version + 2, release);
+}
+
+void write_busy(ControlSlot& slot, std::string_view what, std::int64_t now_ns) noexcept {
   const std::uint64_t version = slot.version.load(relaxed);
   slot.version.store(version + 1, relaxed);
-  slot.sequence.store(update.sequence, release);
-  slot.bytes.store(update.bytes, release);
-  slot.state.store(static_cast<std::uint32_t>(update.state), release);
-  put(slot.operation, update.operation);
-  put(slot.label, update.label);
+  slot.busy_ns.store(what.empty() ? 0 : now_ns, release);
+  put(slot.busy, what);
   slot.version.store(version + 2, release);
 }
 
@@ -64,9 +79,19 @@ std::optional<ControlNote> read_slot(const ControlSlot& slot) {
   for (int i = 0; i < tries; ++i) {
     const std::uint64_t before = slot.version.load(acquire);
     if (before % 2 != 0) continue;
-    ControlNote note{slot.sequence.load(acquire), slot.bytes.load(acquire),
-                     slot.step.load(relaxed),     state_of(slot.state.load(acquire)),
-                     get(slot.operation),         get(slot.label)};
+    ControlNote note;
+    note.sequence = slot.sequence.load(acquire);
+    note.bytes = slot.bytes.load(acquire);
+    note.step = slot.step.load(relaxed);
+    note.state = state_of(slot.state.load(acquire));
+    note.operation = get(slot.operation);
+    note.label = get(slot.label);
+    note.tensor = get(slot.tensor);
+    note.waiting = slot.waiting.load(acquire);
+    note.since_ns = slot.since_ns.load(acquire);
+    note.active_ns = slot.active_ns.load(relaxed);
+    note.busy = get(slot.busy);
+    note.busy_ns = slot.busy_ns.load(acquire);
     if (slot.version.load(relaxed) == before) return note;
   }
   return std::nullopt;

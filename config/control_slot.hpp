@@ -4,14 +4,10 @@
 
 namespace muster {
 
-/// What a rank writes into its slot; a ControlNote that owns nothing, so that writing cannot throw.
-struct SlotUpdate {
-  std::uint64_t sequence = 0, bytes = 0;
-  CollectiveState state = CollectiveState::none;
-  std::string_view operation, label;
-};
+/// Writes what belongs to the collective. One writer at a time.
+void write_slot(ControlSlot& slot, const CollectiveNote& note, std::int64_t now_ns) noexcept;
 
-/// Writes all fields but `step`. One writer at a time.
-void write_slot(ControlSlot& slot, const SlotUpdate& update) noexcept;
+/// Writes what the rank is busy with; empty: nothing. One writer at a time.
+void write_busy(ControlSlot& slot, std::string_view what, std::int64_t now_ns) noexcept;
 
 }  // namespace muster

@@ -81,6 +81,11 @@ std::string title(const Operation& operation) {
          operation.label + "'";
 }
 
+std::string tensor_text(const Operation& operation) {
+  const auto& tensor = operation.input.defined() ? operation.input : operation.output;
+  return tensor.defined() ? to_text(tensor.scalar_type()) + " " + to_text(tensor.sizes()) : "";
+}
+
 std::string_view to_string(ReduceOp op) noexcept {
   switch (op) {
     case ReduceOp::sum:

@@ -33,6 +33,9 @@ std::string first_line(std::string_view text);
 /// "all_reduce #12 'loss'": how messages name an operation.
 std::string title(const Operation& operation);
 
+/// "float32 [3, 4]": what the operation reads, or what it writes; empty for a barrier.
+std::string tensor_text(const Operation& operation);
+
 std::string_view to_string(ReduceOp op) noexcept;
 
 }  // namespace muster

@@ -71,6 +71,11 @@ class Channel {
   }
 
   const ControlSlot& slot(int index) const { return slots_[index]; }
+  int launcher_end() const { return ends_[0]; }
+  void close_launcher_end() {
+    close(ends_[0]);
+    ends_[0] = -1;
+  }
   int rank_end() const { return ends_[1]; }
   int memory() const { return memory_; }
 
@@ -87,7 +92,8 @@ class Channel {
 TEST_CASE("messages are read back as they were written") {
   constexpr char letters[] = "back\\slash \\n\nnew line\ttab\0zero  spaces ";
   const std::string odd(letters, sizeof letters - 1);
-  for (const Kind kind : {Kind::ready, Kind::step, Kind::checkpoint, Kind::death}) {
+  for (const Kind kind :
+       {Kind::ready, Kind::step, Kind::checkpoint, Kind::death, Kind::stuck, Kind::stack}) {
     const ControlMessage message{kind, UINT64_MAX, INT64_MIN, "a reason", odd};
     const std::string bytes = encode(message);
     CHECK(bytes.find('\n') == std::string::npos);
@@ -134,7 +140,8 @@ TEST_CASE("a rank's reports reach the launcher") {
     control.ready();
     control.step(7);
     control.checkpoint(3);
-    control.note(41, "all_reduce", "gradients 3/5", 1024, CollectiveState::running);
+    control.note(
+        {41, 1024, CollectiveState::running, "all_reduce", "gradients 3/5", "float32 [256]"});
     control.death("exception", "label 11\nis not in [0, 10)");
     control.death("signal", "SIGABRT");
     return control.connected() && (fcntl(channel.rank_end(), F_GETFD) & FD_CLOEXEC) != 0;
@@ -158,10 +165,95 @@ TEST_CASE("a rank's reports reach the launcher") {
   CHECK(note->operation == "all_reduce");
   CHECK(note->label == "gradients 3/5");
   CHECK(note->bytes == 1024);
+  CHECK(note->tensor == "float32 [256]");
+  CHECK(note->since_ns > 0);
+  CHECK(note->active_ns >= messages[0].monotonic_ns);
+  CHECK(note->waiting == 0);
+  CHECK(note->busy.empty());
   CHECK(note->step == 7);
   CHECK(note->state == CollectiveState::running);
   CHECK(read_slot(channel.slot(0))->sequence == 0);
   CHECK(read_slot(channel.slot(0))->operation.empty());
+}
+
+TEST_CASE("a rank says what it is busy with, the newest first") {
+  const Channel channel;
+  const auto says = [&](const std::string& what) {
+    const auto note = read_slot(channel.slot(1));
+    return note && note->busy == what && (note->busy_ns == 0) == what.empty();
+  };
+  CHECK(channel.in_rank([&] {
+    Control& control = Control::instance();
+    if (!says("")) return false;
+    control.begin_busy("evaluation");
+    control.begin_busy(std::string(100, 'x'));
+    if (!says(std::string(39, 'x'))) return false;
+    control.end_busy();
+    if (!says("evaluation")) return false;
+    for (int i = 0; i < 20; ++i) control.begin_busy("deep");
+    for (int i = 0; i < 20; ++i) control.end_busy();
+    if (!says("evaluation")) return false;
+    control.end_busy();
+    control.end_busy();
+    return says("");
+  }) == 0);
+  CHECK(read_slot(channel.slot(1))->active_ns > 0);
+}
+
+TEST_CASE("a collective begins when it is queued, and threads that wait for it are counted") {
+  const Channel channel;
+  CHECK(channel.in_rank([&] {
+    Control& control = Control::instance();
+    control.note({3, 4, CollectiveState::queued, "barrier", "a", ""});
+    const auto queued = read_slot(channel.slot(1))->since_ns;
+    control.note({3, 4, CollectiveState::running, "barrier", "a", ""});
+    control.waiting(true);
+    control.waiting(true);
+    control.waiting(false);
+    const auto running = read_slot(channel.slot(1));
+    control.note({4, 4, CollectiveState::running, "barrier", "b", ""});
+    return running->since_ns == queued && running->waiting == 1 &&
+           read_slot(channel.slot(1))->since_ns > queued;
+  }) == 0);
+}
+
+TEST_CASE("a rank that is stuck waits until the launcher has looked") {
+  const Channel channel;
+  const auto answer = [&](std::string_view bytes) {
+    return send(channel.launcher_end(), bytes.data(), bytes.size(), 0) >= 0;
+  };
+  CHECK(channel.in_rank([&] {
+    return answer("something else") && answer(control_answer) &&
+           Control::instance().stuck("deadline", 12, "rank 1 did not come");
+  }) == 0);
+  const auto messages = channel.received();
+  REQUIRE(messages.size() == 1);
+  CHECK(messages[0] == ControlMessage{Kind::stuck, 12, messages[0].monotonic_ns, "deadline",
+                                      "rank 1 did not come"});
+}
+
+TEST_CASE("a rank that is stuck does not wait for a launcher that is gone") {
+  Channel channel;
+  channel.close_launcher_end();
+  CHECK(channel.in_rank([] { return !Control::instance().stuck("deadline", 1, ""); }) == 0);
+}
+
+TEST_CASE("a handler's stack is a message") {
+  const Channel channel;
+  CHECK(channel.in_rank([] {
+    void* const addresses[] = {reinterpret_cast<void*>(0x1f), reinterpret_cast<void*>(0xabc)};
+    Control::instance().stack(addresses, 2);
+    void* many[500] = {};
+    for (void*& address : many) address = reinterpret_cast<void*>(0x7fffffffffff);
+    Control::instance().stack(many, 500);
+    return true;
+  }) == 0);
+  const auto messages = channel.received();
+  REQUIRE(messages.size() == 2);
+  CHECK(messages[0].kind == Kind::stack);
+  CHECK(messages[0].text == "1f,abc");
+  CHECK(messages[1].text.size() > 900);
+  CHECK(messages[1].text.ends_with(",7fffffffffff"));
 }
 
 TEST_CASE("a signal's handler reports the death as the others do, and once") {
@@ -197,7 +289,7 @@ TEST_CASE("the slot's own variable comes before LOCAL_RANK, and a slot outside i
   CHECK(channel.in_rank([] {
     setenv("MUSTER_CONTROL_SLOT", "3", 1);
     Control::instance().step(9);
-    Control::instance().note(1, "barrier", "", 0, CollectiveState::done);
+    Control::instance().note({1, 0, CollectiveState::done, "barrier", "", ""});
     return true;
   }) == 0);
 }
@@ -209,7 +301,7 @@ TEST_CASE("without a launcher, or with variables of somebody else's, every call 
     control.ready();
     control.step(1);
     control.checkpoint(1);
-    control.note(1, "barrier", "end", 0, CollectiveState::done);
+    control.note({1, 0, CollectiveState::done, "barrier", "end", ""});
     control.death("exception", "x");
     return !control.connected();
   };
@@ -242,7 +334,7 @@ TEST_CASE("a forked child of a rank does not speak for it") {
     const pid_t child = fork();
     if (child == 0) {
       Control::instance().step(2);
-      Control::instance().note(5, "barrier", "", 0, CollectiveState::done);
+      Control::instance().note({5, 0, CollectiveState::done, "barrier", "", ""});
       Control::instance().death("exception", "of a child");
       _exit(Control::instance().connected() ? 1 : 0);
     }
@@ -268,19 +360,20 @@ TEST_CASE("a launcher that does not read stops no rank") {
 
 TEST_CASE("long names in a slot are cut") {
   const auto slot = std::make_unique<ControlSlot>();
-  write_slot(*slot, {1, 2, CollectiveState::failed, std::string(100, 'o'), std::string(100, 'l')});
+  const std::string o(100, 'o'), l(100, 'l');
+  write_slot(*slot, {1, 2, CollectiveState::failed, o, l, ""}, 0);
   const auto note = read_slot(*slot);
   REQUIRE(note);
   CHECK(note->operation == std::string(31, 'o'));
   CHECK(note->label == std::string(63, 'l'));
-  write_slot(*slot, {2, 2, CollectiveState::done, "x", ""});
+  write_slot(*slot, {2, 2, CollectiveState::done, "x", "", ""}, 0);
   CHECK(read_slot(*slot)->operation == "x");
   CHECK(read_slot(*slot)->label.empty());
 }
 
 TEST_CASE("a rank that died while it wrote leaves a slot that says nothing") {
   const auto slot = std::make_unique<ControlSlot>();
-  write_slot(*slot, {1, 2, CollectiveState::done, "barrier", "end"});
+  write_slot(*slot, {1, 2, CollectiveState::done, "barrier", "end", ""}, 0);
   slot->version.fetch_add(1);
   CHECK_FALSE(read_slot(*slot));
 }
@@ -292,7 +385,7 @@ TEST_CASE("a reader sees whole states only, while another thread writes") {
   std::thread writer([&] {
     for (std::uint64_t i = 1; i <= updates; ++i) {
       const std::string label(20 + i % 40, static_cast<char>('a' + i % 26));
-      write_slot(*slot, {i, 3 * i, CollectiveState::running, label.substr(0, 10), label});
+      write_slot(*slot, {i, 3 * i, CollectiveState::running, label.substr(0, 10), label, ""}, 0);
     }
     done = true;
   });
@@ -320,7 +413,7 @@ TEST_CASE("a reader in another process sees whole states only") {
     setenv("LOCAL_RANK", "0", 1);
     for (std::uint64_t i = 1; i <= 300000; ++i) {
       const std::string label(i % 60, static_cast<char>('a' + i % 26));
-      Control::instance().note(i, "all_reduce", label, 5 * i, CollectiveState::queued);
+      Control::instance().note({i, 5 * i, CollectiveState::queued, "all_reduce", label, ""});
     }
     _exit(0);
   }

@@ -287,7 +287,8 @@ const std::map<std::string, Step> plain_steps{
      [](const auto&) {
        auto& control = muster::Control::instance();
        control.step(40);
-       control.note(12, "all_reduce", "gradients 2/3", 4096, muster::CollectiveState::running);
+       control.note({12, 4096, muster::CollectiveState::running, "all_reduce", "gradients 2/3",
+                     "float32 [1024]"});
        touch(of_this_rank("in_collective"));
      }},
     {"--stop", [](const auto&) { std::raise(SIGSTOP); }},
