@@ -148,23 +148,25 @@ void Resolver::decide_group(std::string_view group) {
   }
 }
 
-void Resolver::find_conflicts() {
-  for (std::size_t i = 0; i < given_.size(); ++i) {
-    for (std::size_t j = i + 1; j < given_.size(); ++j) {
-      const Given &one = given_[i], &other = given_[j];
+std::vector<std::string> conflicts_of(const std::vector<Given>& all) {
+  std::vector<std::string> conflicts;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = i + 1; j < all.size(); ++j) {
+      const Given &one = all[i], &other = all[j];
       const bool same_group = !one.setting->group.empty() &&
                               one.setting->group == other.setting->group &&
                               one.setting != other.setting;
       if (same_group && one.origin.kind == other.origin.kind && decides(one.value, one.origin) &&
           decides(other.value, other.origin)) {
-        faults_.push_back(conflict(one, other));
+        conflicts.push_back(conflict(one, other));
       }
     }
   }
+  return conflicts;
 }
 
 Resolution Resolver::decide() {
-  find_conflicts();
+  for (auto& conflict : conflicts_of(given_)) faults_.push_back(std::move(conflict));
   if (!faults_.empty()) throw ConfigError(join_lines(faults_));
   std::set<std::string_view> groups;
   for (const Setting& setting : settings_table()) {

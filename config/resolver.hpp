@@ -12,6 +12,9 @@
 
 namespace muster {
 
+/// One line for each two members of a group that are given on one level.
+std::vector<std::string> conflicts_of(const std::vector<Given>& all);
+
 /// Gathers what all sources give and all that is wrong with them, then decides.
 class Resolver {
  public:
@@ -40,7 +43,6 @@ class Resolver {
   /// Every given value of a setting, the strongest first.
   std::vector<const Given*> levels_of(const Setting& setting) const;
   void decide_group(std::string_view group);
-  void find_conflicts();
 
   Resolution result_;
   std::vector<Given> given_;

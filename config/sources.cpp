@@ -34,15 +34,15 @@ bool names_a_section(std::string_view variable) {
 
 std::string shown_text(std::string_view text) { return text.empty() ? "nothing" : excerpt(text); }
 
-std::filesystem::path user_file(const Environment& environment) {
+}  // namespace
+
+std::filesystem::path user_settings_file(const Environment& environment) {
   const std::filesystem::path config = value_of(environment, "XDG_CONFIG_HOME");
   if (config.is_absolute()) return config / "muster" / "config.toml";
   const std::filesystem::path home = value_of(environment, "HOME");
   if (home.is_absolute()) return home / ".config" / "muster" / "config.toml";
   return {};
 }
-
-}  // namespace
 
 void Resolver::read_flags(const std::vector<GivenFlag>& flags) {
   for (const GivenFlag& flag : flags) {
@@ -136,7 +136,7 @@ void Resolver::read_files(const Sources& sources) {
                        Origin::Kind::project_file)) {
     used = "./muster.toml";
   }
-  const auto user = user_file(sources.environment);
+  const auto user = user_settings_file(sources.environment);
   if (!user.empty() && read_file(user, user.string(), Origin::Kind::user_file)) {
     used += (used.empty() ? "" : " and ") + user.string();
   }

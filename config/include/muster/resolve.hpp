@@ -95,6 +95,10 @@ class Resolution {
   std::vector<std::string> notes_;
 };
 
+/// $XDG_CONFIG_HOME/muster/config.toml, or else ~/.config/muster/config.toml; empty if the
+/// environment has neither.
+std::filesystem::path user_settings_file(const Environment& environment);
+
 /// For the launcher: reads files, variables and flags.
 /// Throws one ConfigError that holds all faults, one a line.
 Resolution resolve(const Sources& sources);
