@@ -2,6 +2,7 @@
 
 #include <muster/world.hpp>
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,11 +23,18 @@ struct ProcessSpec {
 
 /// The whole job.
 struct Plan {
-  std::vector<ProcessSpec> ranks;  ///< In rank order.
+  std::vector<ProcessSpec> ranks;  ///< Of this host, in rank order.
   std::string run_id;
   std::string run_directory;  ///< The job's private folder; empty in a dry run.
   bool prefix_asked = false;  ///< A person gave the prefix: one rank alone gets it too.
   std::string why_ranks;      ///< Why this many, if it was chosen for the user; else empty.
+
+  /// The rank of that number in the world; null if another host has it.
+  const ProcessSpec* find(int rank) const {
+    const int at = ranks.empty() ? -1 : rank - ranks.front().world.rank;
+    const bool here = at >= 0 && static_cast<std::size_t>(at) < ranks.size();
+    return here ? &ranks[static_cast<std::size_t>(at)] : nullptr;
+  }
 };
 
 }  // namespace muster::launcher

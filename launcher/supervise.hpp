@@ -30,6 +30,8 @@ struct RankEnd {
   std::vector<std::string> last_lines;  ///< Of its stderr, oldest first.
   ControlNote last;  ///< Of our runtime: its newest collective (sequence 0: none), step.
   std::uint64_t checkpoint = 0;  ///< The newest that it reported.
+  std::string host;              ///< Of a rank of another host, which no plan of ours has.
+  int local_rank = -1;           ///< The same.
 };
 
 /// What happened to the job.
@@ -44,7 +46,10 @@ struct Outcome {
   /// did not end.
   std::string message;
   double seconds = 0;
-  bool ready_seen = false;  ///< A rank said READY: the program uses our runtime.
+  std::string where;          ///< The other host on which what ended the job began; empty: here.
+  std::int64_t began_ns = 0;  ///< When that was: CLOCK_MONOTONIC.
+  bool consequence = false;   ///< `first` failed, by its own words, because another rank had.
+  bool ready_seen = false;    ///< A rank said READY: the program uses our runtime.
 };
 
 /// Opens /dev/null in the place of each of stdin, stdout and stderr that is closed, so that no file

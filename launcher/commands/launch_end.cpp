@@ -51,9 +51,10 @@ std::vector<std::string> without_secrets(std::vector<std::string> words) {
 void add_error_files(Outcome& outcome, const Plan& plan) {
   const auto add = [&](RankEnd& end) {
     if (end.exit_code == 0 || !end.text.empty()) return;
-    const auto& set = plan.ranks.at(static_cast<std::size_t>(end.rank)).set;
-    const auto path = set.find("TORCHELASTIC_ERROR_FILE");
-    if (path != set.end()) end.text = read_error_file(path->second);
+    const auto* spec = plan.find(end.rank);
+    if (spec == nullptr) return;
+    const auto path = spec->set.find("TORCHELASTIC_ERROR_FILE");
+    if (path != spec->set.end()) end.text = read_error_file(path->second);
   };
   for (auto& end : outcome.ranks) add(end);
   if (outcome.first) add(*outcome.first);

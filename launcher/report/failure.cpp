@@ -108,12 +108,14 @@ std::string left_over(const Outcome& outcome, const Screen& screen) {
 std::string failed_rank(const Outcome& outcome, const Plan& plan, const Screen& screen,
                         bool brief) {
   const auto& end = *outcome.first;
-  const bool alone = plan.ranks.size() == 1;
-  const auto& spec = plan.ranks.at(static_cast<std::size_t>(end.rank));
+  const auto* spec = plan.find(end.rank);
+  const bool alone = plan.ranks.size() == 1 && plan.ranks.front().world.size == 1;
+  const auto& host = spec != nullptr ? spec->host : end.host;
+  const int local_rank = spec != nullptr ? spec->world.local_rank : end.local_rank;
   auto text = fmt::format(
       "{} {} on {}{}, pid {}, after {}\n", screen.red("muster:"),
       screen.bold(fmt::format("rank {} failed{}: {}", end.rank, alone ? "" : " first", how(end))),
-      spec.host, alone ? "" : fmt::format(", local rank {}", spec.world.local_rank), end.pid,
+      host, alone ? "" : fmt::format(", local rank {}", local_rank), end.pid,
       duration_text(end.seconds));
   if (brief) return text + left_over(outcome, screen);
   std::vector<std::string> error;

@@ -50,11 +50,13 @@ Json collective_json(const ControlNote& note) {
 Json rank_json(const RankEnd& end, const Plan& plan) {
   Json rank;
   rank["rank"] = end.rank;
-  if (const auto at = static_cast<std::size_t>(end.rank); at < plan.ranks.size()) {
-    const auto& spec = plan.ranks[at];
-    rank["host"] = spec.host;
-    rank["local_rank"] = spec.world.local_rank;
-    rank["device"] = spec.device;
+  if (const auto* spec = plan.find(end.rank)) {
+    rank["host"] = spec->host;
+    rank["local_rank"] = spec->world.local_rank;
+    rank["device"] = spec->device;
+  } else if (!end.host.empty()) {
+    rank["host"] = end.host;
+    rank["local_rank"] = end.local_rank;
   }
   rank["pid"] = end.pid;
   rank["exit_code"] = end.exit_code;

@@ -91,6 +91,11 @@ bool looks_like_error(std::string_view line) { return contains_any(line, error_w
 
 bool looks_like_lost_peer(std::string_view text) { return contains_any(text, lost_peer_words); }
 
+FailureTime failure_time(const Evidence& rank, std::int64_t stopped_ns) {
+  const std::int64_t failure = failure_ns(rank, stopped_ns);
+  return {failure, degree(rank, failure, stopped_ns) != 0};
+}
+
 std::optional<std::size_t> first_failure(std::span<const Evidence> ranks, std::int64_t stopped_ns) {
   std::int64_t first_end = stopped_ns;
   for (const Evidence& rank : ranks)

@@ -31,6 +31,14 @@ struct Evidence {
 /// that we stopped had failed by itself only if it said so before `stopped_ns`, when we began.
 std::optional<std::size_t> first_failure(std::span<const Evidence> ranks, std::int64_t stopped_ns);
 
+/// When a rank that failed did so, as far as one can tell, and whether because another one had, or
+/// because we stopped it.
+struct FailureTime {
+  std::int64_t monotonic_ns = 0;
+  bool consequence = false;
+};
+FailureTime failure_time(const Evidence& rank, std::int64_t stopped_ns);
+
 /// Whether a line of stderr tells of a failure.
 bool looks_like_error(std::string_view line);
 /// Whether a text tells of a peer that went away.

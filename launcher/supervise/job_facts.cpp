@@ -50,11 +50,15 @@ Evidence evidence_of(const RankFacts& facts, const RankEnd& end) {
 void name_first_failure(const JobFacts& facts, Outcome& outcome) {
   std::vector<Evidence> evidence;
   for (const RankEnd& end : outcome.ranks)
-    evidence.push_back(evidence_of(facts.ranks[static_cast<std::size_t>(end.rank)], end));
+    evidence.push_back(
+        evidence_of(facts.ranks[static_cast<std::size_t>(end.rank - facts.first_rank)], end));
   const auto first = first_failure(evidence, facts.stopped_ns);
   if (!first) return;
   outcome.first = outcome.ranks[*first];
   outcome.exit_code = outcome.first->exit_code;
+  const FailureTime when = failure_time(evidence[*first], facts.stopped_ns);
+  outcome.began_ns = when.monotonic_ns;
+  outcome.consequence = when.consequence;
 }
 
 std::string lost_message(const JobFacts& facts) {
@@ -107,10 +111,11 @@ Outcome outcome_of(const JobFacts& facts) {
   Outcome outcome;
   for (std::size_t i = 0; i < facts.ranks.size(); ++i) {
     if (facts.ranks[i].pid != 0 && facts.cause != Cause::not_started)
-      outcome.ranks.push_back(rank_end(static_cast<int>(i), facts.ranks[i]));
+      outcome.ranks.push_back(rank_end(facts.first_rank + static_cast<int>(i), facts.ranks[i]));
   }
   outcome.ready_seen =
       std::ranges::any_of(facts.ranks, [](const RankFacts& rank) { return rank.record.ready; });
+  outcome.began_ns = facts.stopped_ns;
   set_kind(facts, outcome);
   if (!facts.unkillable.empty()) {
     if (outcome.kind == OutcomeKind::ok) {

@@ -31,6 +31,7 @@ struct RankFacts {
 /// All that is known when nothing of a job is left.
 struct JobFacts {
   Cause cause = Cause::none;
+  int first_rank = 0;  ///< The number that the first of `ranks` has in the world.
   std::int64_t started_ns = 0;
   std::int64_t stopped_ns = 0;  ///< When we began to end it.
   int signal = 0;

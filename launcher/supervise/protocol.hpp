@@ -18,7 +18,7 @@ struct Event {
     all_gone,     ///< Nothing of the job is left; the guardian's last word.
   };
   Kind kind = Kind::all_gone;
-  std::int32_t rank = -1;
+  std::int32_t rank = -1;  ///< Its place among the ranks of this host.
   std::int32_t pid = 0;
   StartStage stage = StartStage::fork;
   std::int32_t error = 0;   ///< An errno.

@@ -30,7 +30,7 @@ std::string variable_of(const ProcessSpec& spec, const std::string& name) {
 }
 
 RankImage::RankImage(const ProcessSpec& spec, std::string path, const RankDescriptors& descriptors)
-    : rank_(spec.world.rank),
+    : rank_(spec.world.local_rank),
       path_(std::move(path)),
       arguments_(spec.argv),
       descriptors_(descriptors) {

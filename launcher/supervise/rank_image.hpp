@@ -28,6 +28,7 @@ class RankImage {
 
   RankImage(const ProcessSpec& spec, std::string path, const RankDescriptors& descriptors);
 
+  /// Its place among the ranks of this host.
   int rank() const noexcept { return rank_; }
   const char* path() const noexcept { return path_.c_str(); }
   char* const* argv() const noexcept { return argv_.data(); }

@@ -56,6 +56,7 @@ Supervisor::Supervisor(const Plan& plan, const JobOptions& options,
       control_(plan.ranks.size()) {
   signals_.describe(inherited_);
   facts_.started_ns = monotonic_ns();
+  facts_.first_rank = plan.ranks.front().world.rank;
   facts_.ranks.resize(plan.ranks.size());
   start(port.socket.get());
 }
@@ -128,7 +129,8 @@ void Supervisor::on_event(const Event& event) {
       on_not_started(event);
       break;
     case Event::Kind::warning:
-      output_->notice("muster: " + describe_start_warning(event.rank, event.error));
+      output_->notice("muster: " +
+                      describe_start_warning(facts_.first_rank + event.rank, event.error));
       break;
     case Event::Kind::ended:
       on_ended(event);
