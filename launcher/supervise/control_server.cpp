@@ -9,6 +9,7 @@
 #include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace muster::launcher {
 
@@ -25,19 +26,27 @@ ControlServer::ControlServer(std::size_t ranks)
   }
 }
 
-void ControlServer::start(EventLoop& loop) {
-  for (Rank& rank : ranks_) {
-    rank.watch = loop.watch(rank.socket.get(), EventLoop::Direction::readable, [&rank] {
-      if (!receive(rank)) rank.watch.reset();
+void ControlServer::start(EventLoop& loop, Heard heard) {
+  heard_ = std::move(heard);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    ranks_[i].watch = loop.watch(ranks_[i].socket.get(), EventLoop::Direction::readable, [this, i] {
+      if (!receive(i)) ranks_[i].watch.reset();
     });
   }
 }
 
 void ControlServer::drain() {
-  for (Rank& rank : ranks_) {
-    while (receive(rank)) {
+  heard_ = nullptr;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    while (receive(i)) {
     }
   }
+}
+
+void ControlServer::answer(std::size_t rank) const {
+  // One that is gone, or takes no answer, waits for none.
+  ::send(ranks_.at(rank).socket.get(), control_answer.data(), control_answer.size(),
+         MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 std::optional<ControlNote> ControlServer::note_of(std::size_t rank) const {
@@ -49,28 +58,34 @@ std::optional<ControlNote> ControlServer::note_of(std::size_t rank) const {
 }
 
 /// False when nothing more comes, now (drain) or ever (a watch says that something is there).
-bool ControlServer::receive(Rank& rank) {
+bool ControlServer::receive(std::size_t rank) {
   char buffer[8192];
-  const ssize_t size = ::recv(rank.socket.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+  const ssize_t size = ::recv(ranks_[rank].socket.get(), buffer, sizeof buffer, MSG_DONTWAIT);
   if (size <= 0) return size < 0 && errno == EINTR;
   if (auto message = decode(std::string_view(buffer, static_cast<std::size_t>(size))))
-    keep(std::move(*message), rank.record);
+    keep(rank, std::move(*message));
   return true;
 }
 
-void ControlServer::keep(ControlMessage message, RankRecord& record) {
+void ControlServer::keep(std::size_t rank, ControlMessage message) {
+  RankRecord& record = ranks_[rank].record;
   switch (message.kind) {
     case ControlMessage::Kind::ready:
       record.ready = true;
       break;
     case ControlMessage::Kind::step:
       record.step = message.number;
+      record.step_ns = monotonic_ns();
       break;
     case ControlMessage::Kind::checkpoint:
       record.checkpoint = message.number;
       break;
     case ControlMessage::Kind::death:
       if (!record.death) record.death = std::move(message);
+      break;
+    case ControlMessage::Kind::stuck:
+    case ControlMessage::Kind::stack:
+      if (heard_) heard_(rank, message);
       break;
   }
 }

@@ -5,7 +5,9 @@
 #include "supervise/event_loop.hpp"
 #include "unique_fd.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +20,7 @@ struct RankRecord {
   bool ready = false;
   std::uint64_t step = 0;
   std::uint64_t checkpoint = 0;
+  std::int64_t step_ns = 0;             ///< When the newest step was told; 0: none was.
   std::optional<ControlMessage> death;  ///< The first one.
 };
 
@@ -33,7 +36,11 @@ class ControlServer {
   int memory() const noexcept { return memory_.get(); }
   /// Our copies of the ranks' ends; after the fork.
   void close_theirs() { theirs_.clear(); }
-  void start(EventLoop& loop);
+  /// `heard` is called for what ranks want to be looked at for: Kind::stuck and Kind::stack.
+  using Heard = std::function<void(std::size_t rank, const ControlMessage& message)>;
+  void start(EventLoop& loop, Heard heard);
+  /// Lets a rank that is stuck give up.
+  void answer(std::size_t rank) const;
   /// Reads what is still there: a rank's last words may come after its end.
   void drain();
 
@@ -48,10 +55,11 @@ class ControlServer {
     RankRecord record;
   };
 
-  static bool receive(Rank& rank);
-  static void keep(ControlMessage message, RankRecord& record);
+  bool receive(std::size_t rank);
+  void keep(std::size_t rank, ControlMessage message);
 
   std::vector<Rank> ranks_;
+  Heard heard_;
   std::vector<UniqueFd> theirs_;
   UniqueFd memory_;
 };

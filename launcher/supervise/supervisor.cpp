@@ -86,7 +86,9 @@ void Supervisor::watch() {
   guardian_watch_ = loop_.watch(guardian_.socket.get(), readable, [this] { on_guardian(); });
   signals_watch_ = loop_.watch(signals_.descriptor(), readable, [this] { on_signals(); });
   output_ = std::make_unique<Output>(loop_, channels_, options_, [this] { on_output(); });
-  control_.start(loop_);
+  control_.start(loop_, [this](std::size_t rank, const ControlMessage& message) {
+    if (message.kind == ControlMessage::Kind::stuck) control_.answer(rank);
+  });
   input_.start(loop_);
   if (options_.timeout) {
     timeout_ = loop_.timer();
