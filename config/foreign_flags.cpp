@@ -20,7 +20,6 @@ constexpr std::string_view no_binding =
     "ranks are not bound to cores; --threads sets how many threads each has";
 constexpr std::string_view no_sharding =
     "parameters are not sharded in this version; leave it out to train with ddp";
-constexpr std::string_view no_restarts = "ranks are not restarted; start the job again";
 constexpr std::string_view python_only = "it concerns the compiler of Python programs";
 constexpr std::string_view one_model_a_rank =
     "each rank holds the whole model; tensor and pipeline parallelism do not exist";
@@ -46,7 +45,6 @@ Flags only(const GivenFlag& flag, const std::vector<std::string_view>& words,
 
 Flags only_one_host(const GivenFlag& flag, Notes&) { return only(flag, {"1", "1:1"}, one_host); }
 Flags only_first_host(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, one_host); }
-Flags only_no_restart(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, no_restarts); }
 Flags only_console(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, no_log_files); }
 Flags only_full(const GivenFlag& flag, Notes&) { return only(flag, {"no"}, no_low_precision); }
 Flags only_stage_0(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, no_sharding); }
@@ -152,7 +150,6 @@ constexpr ForeignFlag table[] = {
     {"--elastic-training", refused, false, "", "the number of ranks is fixed"},
     // Watching them.
     {"--shutdown-timeout", spelling, true, "--grace", ""},
-    {"--max-restarts", translation, true, "", "0", only_no_restart},
     {"--monitor-interval", ignored, true, "", "the end of a rank is seen at once"},
     {"--signals-to-handle", ignored, true, "", "all signals that end a job are forwarded"},
     {"--save-pid", refused, false, "", "use the shell's $!"},

@@ -1,5 +1,8 @@
 #include "rules.hpp"
 
+#include <muster/error.hpp>
+#include <muster/number_ranges.hpp>
+
 #include "text.hpp"
 
 #include <algorithm>
@@ -16,13 +19,6 @@ bool is_device(std::string_view word) {
   if (is_number(word)) return true;
   const bool uuid = word.starts_with("GPU-") || word.starts_with("MIG-");
   return uuid && word.size() > 4 && word.find_first_of(" \t\n,") == std::string_view::npos;
-}
-
-bool is_range(std::string_view word) {
-  const auto dash = word.find('-');
-  if (dash == std::string_view::npos) return is_number(word);
-  const auto first = word.substr(0, dash), last = word.substr(dash + 1);
-  return is_number(first) && is_number(last) && whole_number(first) <= whole_number(last);
 }
 
 bool is_variable_name(std::string_view name) {
@@ -65,9 +61,18 @@ bool input_rank(const Value& value) {
 
 bool ranks(const Value& value) {
   const std::string_view word = std::get<std::string>(value);
-  if (word == "all" || word == "none") return true;
-  const auto parts = split(word, ',');
-  return !parts.empty() && std::all_of(parts.begin(), parts.end(), is_range);
+  return word == "all" || word == "none" || NumberRanges::parse(word).has_value();
+}
+
+bool exit_codes(const Value& value) {
+  const std::string_view word = std::get<std::string>(value);
+  if (word == "any") return true;
+  const auto codes = NumberRanges::parse(word);
+  return codes && std::ranges::all_of(codes->ranges(), [](const NumberRanges::Range& range) {
+           const bool alone = range.first == range.second;
+           return range.first >= 1 && range.second <= 255 &&
+                  !(alone && is_of_wrong_usage(range.first));
+         });
 }
 
 bool prefix(const Value& value) {

@@ -13,6 +13,8 @@ bool address(const Value& value);
 bool input_rank(const Value& value);
 /// Ranks and ranges (0,3-5), all or none.
 bool ranks(const Value& value);
+/// Exit codes and ranges of them (1,134-139), or any; none of them alone a code of wrong usage.
+bool exit_codes(const Value& value);
 /// One line whose braces hold names that the launcher fills in.
 bool prefix(const Value& value);
 /// Names, in a list or of a map, that an environment can hold.

@@ -1,3 +1,4 @@
+#include <muster/contract.hpp>
 #include <muster/error.hpp>
 #include <muster/setting.hpp>
 #include <muster/world.hpp>
@@ -159,6 +160,7 @@ World World::from_environment(const Environment& environment) {
     if (reader.good()) check_places(reader, world);
     read_master(reader, world);
     world.restart_count = reader.optional("TORCHELASTIC_RESTART_COUNT", 0, most, 0);
+    world.max_restarts = reader.optional("TORCHELASTIC_MAX_RESTARTS", 0, most, 0);
     world.run_id = reader.text("TORCHELASTIC_RUN_ID", world.run_id);
   }
   reader.finish();
@@ -183,7 +185,8 @@ Environment World::to_environment() const {
       {"MASTER_PORT", text(master_port)},
       {"TORCHELASTIC_RUN_ID", run_id},
       {"TORCHELASTIC_RESTART_COUNT", text(restart_count)},
-      {"TORCHELASTIC_MAX_RESTARTS", text(restart_count)},
+      {"TORCHELASTIC_MAX_RESTARTS", text(max_restarts)},
+      {std::string(contract::restart_count), text(restart_count)},
       {"TORCHELASTIC_USE_AGENT_STORE", "False"},
       {"MUSTER_LAUNCH_COMM_TIMEOUT", to_text(Value(seconds))},
   };

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <muster/control.hpp>
+#include <muster/setting_names.hpp>
 #include <muster/settings.hpp>
 
 #include "plan.hpp"
 #include "port.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,21 +42,30 @@ struct Outcome {
   int exit_code = 0;             ///< The launcher's.
   std::optional<RankEnd> first;  ///< The rank that failed first.
   std::vector<RankEnd> ranks;    ///< All that were started, in rank order.
-  int signal = 0;                ///< interrupted: the signal that ended the job.
-  bool from_terminal = false;    ///< interrupted by the terminal's Ctrl-C.
+  /// interrupted: the signal that ended the job; rank_failed: one that came while it was ended.
+  int signal = 0;
+  bool from_terminal = false;  ///< It was the terminal's Ctrl-C.
   /// One line: what no rank explains (not_started, lost, timeout), and, of any kind, processes that
   /// did not end.
   std::string message;
+  std::vector<int> left;  ///< Processes that did not end.
   double seconds = 0;
-  std::string where;          ///< The other host on which what ended the job began; empty: here.
-  std::int64_t began_ns = 0;  ///< When that was: CLOCK_MONOTONIC.
-  bool consequence = false;   ///< `first` failed, by its own words, because another rank had.
-  bool ready_seen = false;    ///< A rank said READY: the program uses our runtime.
+  std::string where;             ///< The other host on which what ended the job began; empty: here.
+  std::int64_t began_ns = 0;     ///< When that was: CLOCK_MONOTONIC.
+  bool consequence = false;      ///< `first` failed, by its own words, because another rank had.
+  bool ready_seen = false;       ///< A rank said READY: the program uses our runtime.
+  std::vector<Outcome> earlier;  ///< Starts that failed and were followed by another, oldest first.
 };
 
 /// Opens /dev/null in the place of each of stdin, stdout and stderr that is closed, so that no file
 /// of ours takes its number. The first thing that a program does.
 void open_standard_descriptors();
+
+/// What supervise() has to know of the job besides this start of its ranks.
+struct JobContext {
+  std::chrono::nanoseconds elapsed{0};  ///< Since its first start: what `timeout` counts from.
+  SettingNames names;                   ///< How messages name settings.
+};
 
 /// Starts launcher -> guardian -> ranks, looks after them until all are gone, and says how it
 /// ended. Blocks. Must be called before the process has threads; takes over SIGCHLD, SIGINT,
@@ -64,7 +75,9 @@ void open_standard_descriptors();
 /// (supervise/init_process.hpp). `interrupted` by SIGPIPE says that the reader of our stdout is
 /// gone: nothing is to be printed. Throws ConfigError, before anything is started, for settings
 /// that do not fit the job, and Error (internal) if the guardian or its descriptors could not be
-/// had; then no rank is left.
-Outcome supervise(const Plan& plan, const LaunchSettings& settings, ReservedPort port);
+/// had; then no rank is left. May be called again when it has returned: signals that came in
+/// between wait where a SignalHold lets them.
+Outcome supervise(const Plan& plan, const LaunchSettings& settings, ReservedPort port,
+                  const JobContext& context = {});
 
 }  // namespace muster::launcher

@@ -2,18 +2,15 @@
 
 #include "commands/commands.hpp"
 #include "commands/launch_end.hpp"
+#include "commands/run_job.hpp"
 #include "commands/sources.hpp"
 #include "devices/choose_devices.hpp"
 #include "planning/address.hpp"
 #include "planning/make_plan.hpp"
 #include "planning/plan_text.hpp"
-#include "planning/run_directory.hpp"
-#include "port.hpp"
 #include "report/json_report.hpp"
 #include "screen/screen.hpp"
-#include "supervise.hpp"
 #include "supervise/descriptors.hpp"
-#include "supervise/signal_hold.hpp"
 
 #include <fmt/core.h>
 
@@ -33,19 +30,9 @@ std::string random_id() {
   return fmt::format("{:08x}", number);
 }
 
-/// The one line of a launch that decided something by itself: how many ranks (`why`), or that it
-/// took a file.
-void announce(const Resolution& resolution, const std::string& why,
-              const Environment& environment) {
-  std::string text = why;
-  for (const auto& note : resolution.notes()) text += (text.empty() ? "" : "; ") + note;
-  if (!text.empty()) complain(text, environment);
-}
-
 }  // namespace
 
 int launch(const CommandLine& line, const Environment& environment) {
-  const bool quiet = line.has("--quiet");
   if (line.program.empty()) {
     throw ConfigError("no program given; for example: muster launch -n 2 -- ./train --epochs 3");
   }
@@ -55,38 +42,21 @@ int launch(const CommandLine& line, const Environment& environment) {
   }
   const auto resolution = resolve(sources_of(line, environment));
   const auto& settings = resolution.settings();
-  const bool notes = !quiet && (settings.log.level == "info" || settings.log.level == "debug");
   const auto topology = discover(Sysroot(), nvml_use(settings.launch, environment));
 
   Job job{line.program, line.module, environment, random_id(), "", "", 0};
   job.address = literal_address(settings.launch.master_addr);
   job.port = static_cast<std::uint16_t>(settings.launch.master_port);
   if (line.has("--dry-run")) {
-    if (notes) announce(resolution, "", environment);
+    const bool notes = settings.log.level == "info" || settings.log.level == "debug";
+    if (notes && !line.has("--quiet")) announce_choices(resolution, "", environment);
     print_out(plan_text(make_plan(resolution, topology, job), settings.train, topology.cpus,
                         environment, Screen::of(STDOUT_FILENO, environment)));
     return 0;
   }
   const auto devices = choose_devices(settings.launch, environment, topology.nvidia);
   check_file_limit(static_cast<std::size_t>(choose_ranks(settings.launch, devices).ranks));
-  Plan plan;
-  Outcome outcome;
-  {
-    const SignalHold hold;
-    const RunDirectory directory(environment);
-    auto port = reserve_port(job.address, job.port);
-    job.run_directory = directory.path();
-    job.port = port.port;
-    plan = make_plan(resolution, topology, job);
-    if (notes) announce(resolution, plan.why_ranks, environment);
-    if (line.has("--verbose")) {
-      for (const auto& note : line.notes) complain(note, environment);
-      print_error(plan_text(plan, settings.train, topology.cpus, environment,
-                            Screen::of(STDERR_FILENO, environment)));
-    }
-    outcome = supervise(plan, settings.launch, std::move(port));
-    add_error_files(outcome, plan);
-  }
+  const auto [plan, outcome] = run_job(line, resolution, topology, std::move(job));
   tell_end(line, environment, resolution, plan, outcome);
   return exit_code_of(outcome);
 }

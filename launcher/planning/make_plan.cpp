@@ -18,6 +18,8 @@ World world_of(const LaunchSettings& launch, const Job& job, int rank, int ranks
   world.master_port = job.port;
   world.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(launch.comm_timeout);
   world.run_id = job.run_id;
+  world.restart_count = job.restart_count;
+  world.max_restarts = launch.max_restarts;
   return world;
 }
 

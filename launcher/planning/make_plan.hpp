@@ -21,6 +21,7 @@ struct Job {
   std::string run_directory;          ///< Where ranks leave their error files.
   std::string address = "127.0.0.1";  ///< Literal: where rank 0 will listen.
   std::uint16_t port = 0;             ///< 0: not known yet (a dry run).
+  int restart_count = 0;              ///< How often its ranks were started before.
 };
 
 /// Decides everything about every rank; starts and changes nothing.

@@ -134,7 +134,9 @@ std::string plan_text(const Plan& plan, const TrainSettings& train, const Cpus& 
   text += wrapped(of_all, screen.width);
   if (!of_each.empty()) text += screen.bold("and of each") + "\n" + wrapped(of_each, screen.width);
   std::vector<std::string> later(contract::of_a_rank.begin(), contract::of_a_rank.end());
-  std::erase(later, contract::exported);
+  std::erase_if(later, [&](const std::string& name) {
+    return name == contract::exported || first.set.contains(name);
+  });
   text += screen.bold("and by the running launcher, for programs with muster's runtime") + "\n" +
           wrapped(later, screen.width);
   if (!removed.empty()) {

@@ -73,6 +73,13 @@ Json rank_json(const RankEnd& end, const Plan& plan) {
   return rank;
 }
 
+/// What became of the ranks of one start.
+void add_ranks(Json& json, const Outcome& outcome, const Plan& plan) {
+  if (outcome.first) json["first_failure"] = rank_json(*outcome.first, plan);
+  json["ranks"] = Json::array();
+  for (const auto& end : outcome.ranks) json["ranks"].push_back(rank_json(end, plan));
+}
+
 /// No FIFO and no terminal may hold us up.
 constexpr int open_to_write = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
@@ -165,9 +172,15 @@ std::string json_report(const Outcome& outcome, const Plan& plan,
   if (!plan.run_id.empty()) report["run_id"] = plan.run_id;
   if (!outcome.message.empty()) report["message"] = outcome.message;
   if (outcome.signal != 0) report["signal"] = signal_name(outcome.signal);
-  if (outcome.first) report["first_failure"] = rank_json(*outcome.first, plan);
-  report["ranks"] = Json::array();
-  for (const auto& end : outcome.ranks) report["ranks"].push_back(rank_json(end, plan));
+  if (!outcome.left.empty()) report["left"] = outcome.left;
+  add_ranks(report, outcome, plan);
+  report["restarts"] = outcome.earlier.size();
+  for (const auto& start : outcome.earlier) {
+    auto& earlier = report["earlier_starts"].emplace_back();
+    earlier["exit_code"] = start.exit_code;
+    earlier["seconds"] = start.seconds;
+    add_ranks(earlier, start, plan);
+  }
   // A program's lines may be any bytes; the report is UTF-8 all the same.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

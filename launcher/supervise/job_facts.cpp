@@ -83,6 +83,8 @@ void set_kind(const JobFacts& facts, Outcome& outcome) {
       break;
     case Cause::rank_failed:
       outcome.kind = OutcomeKind::rank_failed;
+      outcome.signal = facts.signal_after;
+      outcome.from_terminal = facts.from_terminal;
       name_first_failure(facts, outcome);
       break;
     case Cause::signal:
@@ -95,7 +97,7 @@ void set_kind(const JobFacts& facts, Outcome& outcome) {
     case Cause::timeout:
       outcome.kind = OutcomeKind::timeout;
       outcome.exit_code = static_cast<int>(ExitCode::timed_out);
-      outcome.message = "the job did not end within " + facts.timeout + " (--timeout)";
+      outcome.message = "the job did not end within " + facts.timeout;
       break;
     case Cause::guardian_lost:
       outcome.kind = OutcomeKind::lost;
@@ -117,6 +119,7 @@ Outcome outcome_of(const JobFacts& facts) {
       std::ranges::any_of(facts.ranks, [](const RankFacts& rank) { return rank.record.ready; });
   outcome.began_ns = facts.stopped_ns;
   set_kind(facts, outcome);
+  outcome.left = facts.unkillable;
   if (!facts.unkillable.empty()) {
     if (outcome.kind == OutcomeKind::ok) {
       outcome.kind = OutcomeKind::lost;

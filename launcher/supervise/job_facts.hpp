@@ -35,6 +35,7 @@ struct JobFacts {
   std::int64_t started_ns = 0;
   std::int64_t stopped_ns = 0;  ///< When we began to end it.
   int signal = 0;
+  int signal_after = 0;  ///< One that came from outside while the ranks of a failed job were ended.
   bool from_terminal = false;
   StartFault fault;     ///< not_started
   std::string timeout;  ///< For people.

@@ -1,9 +1,6 @@
 #include "job_options.hpp"
 
-#include <muster/error.hpp>
-
 #include "supervise/prefix.hpp"
-#include "text.hpp"
 
 #include <algorithm>
 
@@ -15,23 +12,25 @@ std::chrono::nanoseconds nanoseconds(Seconds seconds) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::min(seconds, longest));
 }
 
-RankSet reading_ranks(const std::string& text, int size) {
-  if (text != "all" && text != "none" && !to_number<int>(text))
-    throw ConfigError("--stdin '" + text + "': expected a rank, all or none");
-  return RankSet::parse(text, size, "--stdin");
+std::chrono::nanoseconds rest_of(Seconds whole, std::chrono::nanoseconds elapsed) {
+  return std::max(nanoseconds(whole) - elapsed, std::chrono::nanoseconds(0));
 }
 
 }  // namespace
 
-JobOptions job_options(const Plan& plan, const LaunchSettings& settings) {
+JobOptions job_options(const Plan& plan, const LaunchSettings& settings,
+                       const JobContext& context) {
+  const auto ranks = [&](const std::string& text, const char* id) {
+    return RankSet::parse(text, static_cast<int>(plan.ranks.size()), context.names.of(id));
+  };
   const int size = static_cast<int>(plan.ranks.size());
   JobOptions options{.prefixes = {},
-                     .shown = RankSet::parse(settings.console_ranks, size, "--console-ranks"),
-                     .reading = reading_ranks(settings.standard_input, size),
+                     .shown = ranks(settings.console_ranks, "launch.console_ranks"),
+                     .reading = ranks(settings.standard_input, "launch.stdin"),
                      .copy_input = settings.standard_input == "all" && size > 1,
                      .grace = nanoseconds(settings.grace),
                      .timeout = std::nullopt};
-  if (settings.timeout) options.timeout = nanoseconds(*settings.timeout);
+  if (settings.timeout) options.timeout = rest_of(*settings.timeout, context.elapsed);
   // One rank looks as it does without a launcher, unless a prefix was asked for.
   if (!settings.no_prefix && (size > 1 || plan.prefix_asked)) {
     for (const ProcessSpec& spec : plan.ranks)

@@ -3,6 +3,7 @@
 #include <muster/settings.hpp>
 
 #include "plan.hpp"
+#include "supervise.hpp"
 #include "supervise/rank_set.hpp"
 
 #include <chrono>
@@ -19,12 +20,12 @@ struct JobOptions {
   RankSet reading;                    ///< Ranks that get our input.
   bool copy_input = false;            ///< Several may read: each gets a copy.
   std::chrono::nanoseconds grace{0};
-  std::optional<std::chrono::nanoseconds> timeout;
+  std::optional<std::chrono::nanoseconds> timeout;  ///< What is left of it.
 
   bool prefixed() const noexcept { return !prefixes.empty(); }
 };
 
 /// Throws ConfigError for text that means nothing or does not fit the job.
-JobOptions job_options(const Plan& plan, const LaunchSettings& settings);
+JobOptions job_options(const Plan& plan, const LaunchSettings& settings, const JobContext& context);
 
 }  // namespace muster::launcher

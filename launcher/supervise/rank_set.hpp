@@ -1,8 +1,8 @@
 #pragma once
 
+#include <muster/number_ranges.hpp>
+
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace muster::launcher {
 
@@ -12,10 +12,10 @@ class RankSet {
   /// Throws ConfigError, which names `option`, for another text and for ranks that the world lacks.
   static RankSet parse(const std::string& text, int world_size, const std::string& option);
 
-  bool contains(int rank) const noexcept;
+  bool contains(int rank) const noexcept { return ranks_.contains(rank); }
 
  private:
-  std::vector<std::pair<int, int>> ranges_;  ///< First and last.
+  NumberRanges ranks_;
 };
 
 }  // namespace muster::launcher

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <signal.h>
 
 namespace muster::launcher {
@@ -13,6 +14,10 @@ class SignalHold {
   SignalHold(const SignalHold&) = delete;
   SignalHold& operator=(const SignalHold&) = delete;
   ~SignalHold();
+
+  /// One that asks for the job's end and has come, if there is one: SIGINT, SIGTERM or SIGHUP. It
+  /// is taken away.
+  std::optional<siginfo_t> take_ending() const;
 
  private:
   sigset_t held_{}, mask_before_{};

@@ -43,8 +43,6 @@ Signals::Signals() {
 }
 
 Signals::~Signals() {
-  while (next()) {  // What came for the job must not end us now that it is over.
-  }
   ::sigaction(SIGPIPE, &pipe_before_, nullptr);
   ::sigaction(SIGCHLD, &child_before_, nullptr);
   ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);

@@ -15,7 +15,7 @@ sigset_t answered_signals();
 /// Turns the signals that a launcher answers into events for as long as it lives, and puts all back
 /// afterwards, but for SIGXFSZ: what is written later must not end us either. Signals that this
 /// process inherited as ignored (nohup) stay ignored. One at a time, made before there is any
-/// thread.
+/// thread. What came and was not asked for waits on, where a SignalHold lets it.
 class Signals {
  public:
   Signals();

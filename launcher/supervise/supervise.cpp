@@ -33,11 +33,12 @@ std::string in_seconds(double value) {
 
 }  // namespace
 
-Outcome supervise(const Plan& plan, const LaunchSettings& settings, ReservedPort port) {
+Outcome supervise(const Plan& plan, const LaunchSettings& settings, ReservedPort port,
+                  const JobContext& context) {
   keep_off_standard(port.socket);
   keep_off_standard(port.name);
   open_standard_descriptors();
-  const JobOptions options = job_options(plan, settings);
+  const JobOptions options = job_options(plan, settings, context);
   JobFacts facts;
   const auto programs = find_programs(plan, facts.fault);
   if (facts.fault.exit_code != 0) {
@@ -46,7 +47,9 @@ Outcome supervise(const Plan& plan, const LaunchSettings& settings, ReservedPort
   }
   separate_from_strangers();
   facts = Supervisor(plan, options, programs, port).run();
-  if (settings.timeout) facts.timeout = in_seconds(settings.timeout->count());
+  if (settings.timeout)
+    facts.timeout =
+        in_seconds(settings.timeout->count()) + " (" + context.names.of("launch.timeout") + ")";
   return outcome_of(facts);
 }
 

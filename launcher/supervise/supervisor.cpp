@@ -218,10 +218,15 @@ void Supervisor::on_signal(const signalfd_siginfo& info) {
   }
   if (follows_failure(signal)) facts_.cause = Cause::none;
   const bool again = facts_.cause != Cause::none;
+  const bool from_terminal = signal == SIGINT && info.ssi_code == SI_KERNEL;
   if (!again) {
-    facts_.from_terminal = signal == SIGINT && info.ssi_code == SI_KERNEL;
+    facts_.from_terminal = from_terminal;
     end_job(Cause::signal, signal);
-  } else if (signal == SIGINT && monotonic_ns() - facts_.stopped_ns > one_cause_ns) {
+  } else if (facts_.cause == Cause::rank_failed && facts_.signal_after == 0) {
+    facts_.signal_after = signal;
+    facts_.from_terminal = from_terminal;
+  }
+  if (again && signal == SIGINT && monotonic_ns() - facts_.stopped_ns > one_cause_ns) {
     kill_now();
   }
   if (gone_) loop_.stop();  // Only a reader of our output was waited for.

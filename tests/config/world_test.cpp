@@ -22,6 +22,7 @@ World some_world() {
   world.master_port = 29500;
   world.timeout = std::chrono::milliseconds(1500);
   world.restart_count = 2;
+  world.max_restarts = 3;
   world.run_id = "job-7";
   return world;
 }
@@ -75,7 +76,8 @@ TEST_CASE("all of torchelastic's variables are written") {
                                                      {"MASTER_PORT", "29500"},
                                                      {"TORCHELASTIC_RUN_ID", "job-7"},
                                                      {"TORCHELASTIC_RESTART_COUNT", "2"},
-                                                     {"TORCHELASTIC_MAX_RESTARTS", "2"},
+                                                     {"TORCHELASTIC_MAX_RESTARTS", "3"},
+                                                     {"MUSTER_RESTART_COUNT", "2"},
                                                      {"TORCHELASTIC_USE_AGENT_STORE", "False"},
                                                      {"MUSTER_LAUNCH_COMM_TIMEOUT", "1.5"}});
 }

@@ -18,11 +18,13 @@ inline constexpr std::string_view master_fd = "MUSTER_MASTER_FD";
 inline constexpr std::string_view exported = "MUSTER_EXPORTED";
 /// "1": the launcher puts the rank before each line, so the rank's own log does not.
 inline constexpr std::string_view prefixed = "MUSTER_PREFIXED";
+/// How often all ranks of the job were started again: 0, 1, ...
+inline constexpr std::string_view restart_count = "MUSTER_RESTART_COUNT";
 
 /// What a launcher writes for one rank: an inner launcher removes these from its ranks'
 /// environment.
-inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slot,
-                                      master_fd,  exported,          prefixed};
+inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slot, master_fd,
+                                      exported,   prefixed,          restart_count};
 
 /// Variables of the build and the tests; not the launcher's business, and no mistake either.
 inline constexpr std::array of_the_build{

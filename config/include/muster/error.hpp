@@ -15,6 +15,13 @@ enum class ExitCode : int {
   not_found = 127,
 };
 
+/// Whether an exit code says that what was asked for cannot run at all: it would not the next time.
+constexpr bool is_of_wrong_usage(int exit_code) noexcept {
+  return exit_code == static_cast<int>(ExitCode::usage) ||
+         exit_code == static_cast<int>(ExitCode::not_executable) ||
+         exit_code == static_cast<int>(ExitCode::not_found);
+}
+
 /// Base of everything that muster throws. what() says what was asked, what was found and what
 /// would work, in one or a few lines without a trailing newline.
 class Error : public std::runtime_error {

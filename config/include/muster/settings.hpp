@@ -36,6 +36,8 @@ struct LaunchSettings {
   Seconds comm_timeout{1800};
   Seconds grace{30};                 ///< From the first signal to SIGKILL.
   std::optional<Seconds> timeout;    ///< For the whole job.
+  int max_restarts = 0;              ///< Of all ranks, after one failed.
+  std::string restart_on = "any";    ///< Exit codes that are restarted after: any | 1,134-139.
   std::string standard_input = "0";  ///< key `stdin`: a rank, all, none.
   /// Before each line of several ranks; {rank} {local_rank} {node} {host}.
   std::string prefix = "[{rank}] ";

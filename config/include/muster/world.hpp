@@ -25,6 +25,7 @@ struct World {
   std::uint16_t master_port = 0;          ///< 0 in a world of one.
   std::chrono::milliseconds timeout{1'800'000};  ///< For one communication between ranks.
   int restart_count = 0;                         ///< How often the job was restarted.
+  int max_restarts = 0;                          ///< How often it may be.
   std::string run_id = "none";                   ///< The job's identifier.
 
   bool operator==(const World&) const = default;

@@ -73,6 +73,7 @@ TEST_CASE("The environment of four ranks on the CPU") {
               "MASTER_PORT=4321\n"
               "MUSTER_EXPORTED=MUSTER_LAUNCH_NUM_PROCESSES\n"
               "MUSTER_LAUNCH_NUM_PROCESSES=4\n"
+              "MUSTER_RESTART_COUNT=0\n"
               "NODE_RANK=0\n"
               "OMP_NUM_THREADS=2\n"
               "PYTHONUNBUFFERED=1\n"

@@ -145,7 +145,11 @@ TEST_CASE("Ranks that were in one collective share a line") {
   outcome.message = "the job did not end";
   for (int rank = 0; rank < 4; ++rank) {
     auto end = end_of(rank, 143, SIGTERM, true);
-    end.last = {12, 4096, 40, CollectiveState::running, "all_reduce", "gradients 2/3"};
+    end.last.sequence = 12;
+    end.last.step = 40;
+    end.last.state = CollectiveState::running;
+    end.last.operation = "all_reduce";
+    end.last.label = "gradients 2/3";
     if (rank == 1) end.last.state = CollectiveState::done;
     if (rank == 3) end.last.sequence = 11;
     outcome.ranks.push_back(end);
