@@ -37,10 +37,10 @@ enum class CollectiveState : std::uint32_t { none, queued, running, done, failed
 struct ControlNote {
   std::uint64_t sequence = 0, bytes = 0, step = 0;
   CollectiveState state = CollectiveState::none;
-  std::string operation, label, tensor;
+  std::string operation{}, label{}, tensor{};
   std::uint32_t waiting = 0;
   std::int64_t since_ns = 0, active_ns = 0;
-  std::string busy;  ///< Empty: it is not.
+  std::string busy{};  ///< Empty: it is not.
   std::int64_t busy_ns = 0;
 
   bool operator==(const ControlNote&) const = default;
