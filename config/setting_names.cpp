@@ -1,8 +1,6 @@
 #include <muster/resolve.hpp>
 #include <muster/setting_names.hpp>
 
-#include <functional>
-
 namespace muster {
 namespace {
 
@@ -40,7 +38,8 @@ SettingNames::SettingNames(const Resolution& resolution) {
 }
 
 std::string SettingNames::of(std::string_view id, std::string_view item) const {
-  const auto found = names_.find(key_of(id, item));
+  auto found = names_.find(key_of(id, item));
+  if (found == names_.end()) found = names_.find(id);
   if (found != names_.end()) return found->second;
   const Setting* setting = find_setting_by_id(id);
   return setting == nullptr ? std::string(id) : setting->flag();

@@ -25,7 +25,8 @@ LaunchForecast forecast(const Resolution& resolution, const Environment& environ
                         const Topology& topology) {
   LaunchForecast launch;
   const auto& settings = resolution.settings().launch;
-  const auto devices = choose_devices(settings, environment, topology.nvidia);
+  const auto devices =
+      choose_devices(settings, environment, topology.nvidia, SettingNames(resolution));
   const auto count = choose_ranks(settings, devices);
   launch.ranks = count.ranks;
   launch.devices = static_cast<int>(devices.devices.size());

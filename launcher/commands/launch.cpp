@@ -41,11 +41,12 @@ int launch(const CommandLine& line, const Environment& environment) {
     check_report_path(*path);
   }
   const auto resolution = resolve(sources_of(line, environment));
+  const SettingNames names(resolution);
   const auto& settings = resolution.settings();
   const auto topology = discover(Sysroot(), nvml_use(settings.launch, environment));
 
   Job job{line.program, line.module, environment, random_id(), "", "", 0};
-  job.address = literal_address(settings.launch.master_addr);
+  job.address = literal_address(settings.launch.master_addr, names);
   job.port = static_cast<std::uint16_t>(settings.launch.master_port);
   if (line.has("--dry-run")) {
     const bool notes = settings.log.level == "info" || settings.log.level == "debug";
@@ -54,7 +55,7 @@ int launch(const CommandLine& line, const Environment& environment) {
                         environment, Screen::of(STDOUT_FILENO, environment)));
     return 0;
   }
-  const auto devices = choose_devices(settings.launch, environment, topology.nvidia);
+  const auto devices = choose_devices(settings.launch, environment, topology.nvidia, names);
   check_file_limit(static_cast<std::size_t>(choose_ranks(settings.launch, devices).ranks));
   const auto [plan, outcome] = run_job(line, resolution, topology, std::move(job));
   tell_end(line, environment, resolution, plan, outcome);

@@ -33,23 +33,26 @@ std::string names_of(const VisibleDevices& visible) {
   return names;
 }
 
-[[noreturn]] void refuse_entry(const std::string& entry, const VisibleDevices& visible,
-                               bool user_limited, const NvidiaDevices& found) {
+/// `name` is what set the devices.
+[[noreturn]] void refuse_entry(const std::string& name, const std::string& entry,
+                               const VisibleDevices& visible, bool user_limited,
+                               const NvidiaDevices& found) {
   const auto count = visible.devices.size();
   if (count == 0) {
-    throw ConfigError(fmt::format("--devices {}: {}{}; --devices cpu runs without", entry,
+    throw ConfigError(fmt::format("{} {}: {}{}; --devices cpu runs without", name, entry,
                                   user_limited ? "CUDA_VISIBLE_DEVICES hides every device"
                                                : "this host has no NVIDIA device that can be used",
                                   notes_of(found)));
   }
-  throw ConfigError(fmt::format("--devices: no device '{}'; {} {} ({}), 0 to {} or by UUID", entry,
+  throw ConfigError(fmt::format("{}: no device '{}'; {} {} ({}), 0 to {} or by UUID", name, entry,
                                 user_limited ? "CUDA_VISIBLE_DEVICES shows" : "this host has",
                                 count == 1 ? "one" : std::to_string(count), names_of(visible),
                                 count - 1));
 }
 
 /// The device an entry of the list names: an index into what is visible, or (the start of) a UUID.
-const VisibleDevice* find_entry(const std::string& entry, const VisibleDevices& visible) {
+const VisibleDevice* find_entry(const std::string& name, const std::string& entry,
+                                const VisibleDevices& visible) {
   if (const auto index = to_number<std::size_t>(entry)) {
     return *index < visible.devices.size() ? &visible.devices[*index] : nullptr;
   }
@@ -58,25 +61,26 @@ const VisibleDevice* find_entry(const std::string& entry, const VisibleDevices& 
     // Either may be the shortened one: the user's variable may hold a prefix too.
     if (!device.name.starts_with(entry) && !entry.starts_with(device.name)) continue;
     if (match != nullptr) {
-      throw ConfigError("--devices: '" + entry + "' fits more than one device; write more of it");
+      throw ConfigError(name + ": '" + entry + "' fits more than one device; write more of it");
     }
     match = &device;
   }
   return match;
 }
 
-DeviceChoice listed_devices(const LaunchSettings& settings, const VisibleDevices& visible,
-                            bool user_limited, const NvidiaDevices& found) {
+DeviceChoice listed_devices(const std::string& name, const LaunchSettings& settings,
+                            const VisibleDevices& visible, bool user_limited,
+                            const NvidiaDevices& found) {
   DeviceChoice choice;
   choice.listed = true;
   for (const auto& entry : settings.devices) {
-    const auto* device = find_entry(entry, visible);
+    const auto* device = find_entry(name, entry, visible);
     // An instance cannot be listed without the driver; its full name is taken on trust.
     const VisibleDevice instance{entry, ""};
     if (device == nullptr && is_instance(entry) && !user_limited) device = &instance;
-    if (device == nullptr) refuse_entry(entry, visible, user_limited, found);
+    if (device == nullptr) refuse_entry(name, entry, visible, user_limited, found);
     if (std::find(choice.devices.begin(), choice.devices.end(), *device) != choice.devices.end()) {
-      throw ConfigError("--devices: '" + entry + "' is there twice");
+      throw ConfigError(name + ": '" + entry + "' is there twice");
     }
     choice.devices.push_back(*device);
   }
@@ -93,7 +97,8 @@ NvmlUse nvml_use(const LaunchSettings& settings, const Environment& environment)
 }
 
 DeviceChoice choose_devices(const LaunchSettings& settings, const Environment& environment,
-                            const NvidiaDevices& found) {
+                            const NvidiaDevices& found, const SettingNames& names) {
+  const std::string name = names.of("launch.devices");
   DeviceChoice choice;
   if (is_word(settings.devices, "cpu")) {
     choice.hide = !found.usable.empty();
@@ -110,7 +115,7 @@ DeviceChoice choose_devices(const LaunchSettings& settings, const Environment& e
   const auto visible = visible_devices(variable, found, pci_order);
   if (automatic || is_word(settings.devices, "cuda")) {
     if (!automatic && visible.devices.empty()) {
-      refuse_entry("cuda", visible, variable.has_value(), found);
+      refuse_entry(name, "cuda", visible, variable.has_value(), found);
     }
     choice.devices = visible.devices;
     if (visible.devices.empty() && variable)
@@ -118,7 +123,7 @@ DeviceChoice choose_devices(const LaunchSettings& settings, const Environment& e
     if (visible.devices.empty() && !variable)
       choice.why_cpu = "no instance of a divided device was found";
   } else {
-    choice = listed_devices(settings, visible, variable.has_value(), found);
+    choice = listed_devices(name, settings, visible, variable.has_value(), found);
   }
   const bool instances = std::any_of(choice.devices.begin(), choice.devices.end(),
                                      [](const auto& device) { return is_instance(device.name); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <muster/setting_names.hpp>
 #include <muster/settings.hpp>
 #include <muster/world.hpp>
 
@@ -24,9 +25,10 @@ struct DeviceChoice {
 };
 
 /// Obeys `devices`, `pin_devices` and the user's CUDA_VISIBLE_DEVICES. An index in `devices` counts
-/// within that variable, else in PCI order. Throws ConfigError for what this host does not have.
+/// within that variable, else in PCI order. Throws ConfigError, which names settings by `names`,
+/// for what this host does not have.
 DeviceChoice choose_devices(const LaunchSettings& settings, const Environment& environment,
-                            const NvidiaDevices& found);
+                            const NvidiaDevices& found, const SettingNames& names = {});
 
 /// What has to be asked for that choice, before the devices are looked for.
 NvmlUse nvml_use(const LaunchSettings& settings, const Environment& environment);

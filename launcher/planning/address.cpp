@@ -9,7 +9,7 @@
 
 namespace muster::launcher {
 
-std::string literal_address(const std::string& master_addr) {
+std::string literal_address(const std::string& master_addr, const SettingNames& names) {
   if (master_addr.empty() || master_addr == "localhost") return "127.0.0.1";
   unsigned char bytes[sizeof(in6_addr)];
   for (const int family : {AF_INET, AF_INET6}) {
@@ -20,8 +20,8 @@ std::string literal_address(const std::string& master_addr) {
   addrinfo* list = nullptr;
   const int error = ::getaddrinfo(master_addr.c_str(), nullptr, &hints, &list);
   if (error != 0) {
-    throw ConfigError("--master-addr " + master_addr + ": " + ::gai_strerror(error) +
-                      "; give an address of this host, or leave it out");
+    throw ConfigError(names.of("launch.master_addr") + " " + master_addr + ": " +
+                      ::gai_strerror(error) + "; give an address of this host, or leave it out");
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
   char text[INET6_ADDRSTRLEN] = {};

@@ -27,7 +27,8 @@ World world_of(const LaunchSettings& launch, const Job& job, int rank, int ranks
 
 Plan make_plan(const Resolution& resolution, const Topology& topology, const Job& job) {
   const auto& launch = resolution.settings().launch;
-  const auto devices = choose_devices(launch, job.environment, topology.nvidia);
+  const auto devices =
+      choose_devices(launch, job.environment, topology.nvidia, SettingNames(resolution));
   const auto count = choose_ranks(launch, devices);
   const auto shared =
       shared_environment(resolution, job.environment, topology.cpus.threads_for(count.ranks));

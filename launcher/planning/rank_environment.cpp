@@ -2,6 +2,7 @@
 
 #include <muster/contract.hpp>
 #include <muster/error.hpp>
+#include <muster/setting_names.hpp>
 
 #include "text.hpp"
 
@@ -14,29 +15,37 @@ bool is_from_user(const Resolution& resolution, std::string_view id) {
   return resolution.entry(id).origin.kind != Origin::Kind::built_in;
 }
 
+/// "--env RANK", "muster.toml:3: launch.env.RANK"
+std::string given(const SettingNames& names, const std::string& id, const std::string& variable) {
+  const auto name = names.of(id, variable);
+  return name.ends_with("." + variable) ? name : name + " " + variable;
+}
+
 /// Names that `--env` must not set, and what sets them instead.
-void refuse_contract_names(const std::map<std::string, std::string>& env) {
+void refuse_contract_names(const std::map<std::string, std::string>& env,
+                           const SettingNames& names) {
   const auto contract = World().to_environment();
   for (const auto& [name, value] : env) {
     if (name == "CUDA_VISIBLE_DEVICES") {
-      throw ConfigError(
-          "--env CUDA_VISIBLE_DEVICES: each rank gets this from muster; use --devices");
+      throw ConfigError(given(names, "launch.env", name) +
+                        ": each rank gets this from muster; use --devices");
     }
     const auto& own = contract::of_a_rank;
     const bool ours = std::find(own.begin(), own.end(), name) != own.end();
     if (!ours && !contract.contains(name) && name != "TORCHELASTIC_ERROR_FILE") continue;
     throw ConfigError(
-        "--env " + name + ": each rank gets this from muster; leave it out" +
+        given(names, "launch.env", name) + ": each rank gets this from muster; leave it out" +
         (name.starts_with("MASTER_") ? ", or use --master-addr and --master-port" : ""));
   }
 }
 
 /// Names that `--unset-env` must not remove: the channel to our runtime is no variable of a person.
-void refuse_channel_names(const std::vector<std::string>& names) {
+void refuse_channel_names(const std::vector<std::string>& unset, const SettingNames& names) {
   const auto& own = contract::of_a_rank;
-  for (const auto& name : names) {
+  for (const auto& name : unset) {
     if (std::find(own.begin(), own.end(), name) == own.end()) continue;
-    throw ConfigError("--unset-env " + name + ": muster's runtime needs this; leave it out");
+    throw ConfigError(given(names, "launch.unset_env", name) +
+                      ": muster's runtime needs this; leave it out");
   }
 }
 
@@ -64,8 +73,9 @@ int threads_in(const std::string& value, int otherwise) {
 SharedEnvironment shared_environment(const Resolution& resolution, const Environment& environment,
                                      int computed_threads) {
   const auto& launch = resolution.settings().launch;
-  refuse_contract_names(launch.env);
-  refuse_channel_names(launch.unset_env);
+  const SettingNames names(resolution);
+  refuse_contract_names(launch.env, names);
+  refuse_channel_names(launch.unset_env, names);
   SharedEnvironment shared;
   auto& set = shared.set;
   const auto unless_set = [&](const std::string& name, const std::string& value) {

@@ -12,7 +12,7 @@ std::string value_of(const std::string& word, const std::string& pattern, const 
   if (word == "local_rank") return std::to_string(spec.world.local_rank);
   if (word == "node") return std::to_string(spec.world.node_rank);
   if (word == "host") return spec.host;
-  throw ConfigError("--prefix '" + pattern + "': unknown {" + word +
+  throw ConfigError("the prefix '" + pattern + "': unknown {" + word +
                     "}; known are {rank}, {local_rank}, {node} and {host}");
 }
 
