@@ -4,12 +4,14 @@
 #include <muster/version.hpp>
 
 #include "report/signal_name.hpp"
+#include "screen/patient_write.hpp"
 #include "unique_fd.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -205,7 +207,10 @@ void write_report(const std::string& path, const std::string& text) {
   struct stat facts {};
   const bool exists = ::stat(path.c_str(), &facts) == 0;
   if (const int own = exists ? own_output(facts) : -1; own >= 0) {
-    write_all(own, path, text);  // Behind what the job printed, with nothing cut off.
+    // Behind what the job printed, with nothing cut off.
+    constexpr std::chrono::minutes patience{1};
+    errno = write_patiently(own, text, patience);
+    if (errno != 0) throw Error(fault_of(path));
   } else if (exists && !S_ISREG(facts.st_mode)) {
     write_all(UniqueFd(::open(path.c_str(), open_to_write)).get(), path, text);
   } else {

@@ -3,12 +3,14 @@
 #include <muster/error.hpp>
 #include <muster/write_all.hpp>
 
+#include "screen/patient_write.hpp"
 #include "text.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <sys/ioctl.h>
@@ -46,7 +48,11 @@ void print_out(std::string_view text) {
   throw Error(fmt::format("cannot write to stdout: {}", std::strerror(error)));
 }
 
-void print_error(std::string_view text) { write_all(STDERR_FILENO, text); }
+void print_error(std::string_view text) {
+  // A person who has stopped the terminal (Ctrl-S) may want to read on.
+  const std::chrono::seconds patience{::isatty(STDERR_FILENO) == 1 ? 60 : 5};
+  write_patiently(STDERR_FILENO, text, patience);
+}
 
 void complain(std::string_view message, const Environment& environment) {
   const auto screen = Screen::of(STDERR_FILENO, environment);

@@ -26,7 +26,8 @@ struct Screen {
 /// Writes all of `text` to stdout; a reader that went away is no error of ours. Throws Error for
 /// all else that keeps it from there, such as a full disk.
 void print_out(std::string_view text);
-/// Writes all of `text` to stderr, if that can be done.
+/// Writes all of `text` to stderr, if that can be done within some seconds: whatever is wrong
+/// there, a launcher must end.
 void print_error(std::string_view text);
 
 /// "muster: " before the first line of a message, with a newline at its end, on stderr.

@@ -136,6 +136,16 @@ TEST_CASE("programs that cannot be started") {
   }
 }
 
+TEST_CASE("a stderr that nobody reads does not keep the launcher") {
+  // A pipe that is full to the last byte; its reader comes when all is over.
+  const std::string script =
+      "mkfifo $OUT/pipe; exec 3<>$OUT/pipe; head -c 65536 /dev/zero >&3; \"$@\" 2>&3; "
+      "echo code $?; head -c 65536 <&3 >/dev/null; head -n 1 <&3";
+  const LaunchEnd end =
+      launch({"-n", "1", "--", "sh", "-c", "exit 7"}, {.wrapper = {"sh", "-c", script, "sh"}});
+  CHECK_THAT(end.out, ContainsSubstring("code 7\nmuster: rank 0 failed"));
+}
+
 TEST_CASE("a job that takes too long") {
   LaunchRun run({"-n", "2", "--timeout", "0.3", "--", probe_program(), "--sleep", "600"});
   const LaunchEnd end = run.wait();
