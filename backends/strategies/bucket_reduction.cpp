@@ -1,6 +1,7 @@
 #include "bucket_reduction.hpp"
 
 #include <string>
+#include <utility>
 
 namespace muster {
 
@@ -39,7 +40,9 @@ WindowReport BucketReduction::finish(const GradientBuffers& buffers, double micr
   own.used = report_.used;
   own.write(buffers.tail());
   submit(buffers, false);
-  for (auto& work : works_) work.wait();
+  // Taken first: after a lost rank no work of this window may be left for the next.
+  auto works = std::exchange(works_, {});
+  for (auto& work : works) work.wait();
   own.read(buffers.tail());
   return own;
 }

@@ -26,7 +26,7 @@ class BucketReduction {
   /// Starts the next bucket, which takes in its parameters' gradients: the sum of `micro_steps`.
   void start(const GradientBuffers& buffers, double micro_steps, bool inside_backward);
   /// Starts the last bucket with `own` (whose left, steps and late are set), waits for all, and
-  /// returns the sums. Only the last may be left to start.
+  /// returns the sums. If it throws, buckets hold anything; the next start() begins anew.
   WindowReport finish(const GradientBuffers& buffers, double micro_steps, WindowReport own);
   /// The next start() begins with the first bucket.
   void reset() noexcept { works_.clear(); }

@@ -45,10 +45,13 @@ void DataParallel::broadcast_model() {
     if (!model_->find_slot(parameter.tensor)) others.push_back(parameter);
   }
   broadcast_tensors(others, *group_, "frozen parameters");
-  broadcast_buffers();
+  broadcast_tensors(parts_.buffers(), *group_, "buffers");
 }
 
-void DataParallel::broadcast_buffers() { broadcast_tensors(parts_.buffers(), *group_, "buffers"); }
+void DataParallel::send_buffers() {
+  if (std::exchange(buffers_window_, window_->number()) == window_->number()) return;
+  if (group_->size() > 1) broadcast_tensors(parts_.buffers(), *group_, "buffers");
+}
 
 void DataParallel::attach(torch::optim::Optimizer& optimizer) {
   require_prepared();
@@ -64,12 +67,14 @@ void DataParallel::detach(torch::optim::Optimizer& optimizer) noexcept {
 
 void DataParallel::begin_forward() {
   require_prepared();
-  if (std::exchange(buffers_window_, window_->number()) != window_->number()) broadcast_buffers();
+  send_buffers();
 }
 
 void DataParallel::begin_micro_step(bool synchronise) {
   require_prepared();
   window_->begin_micro_step(synchronise);
+  // Before its first bucket, which hooks send inside backward.
+  if (synchronise) send_buffers();
 }
 
 void DataParallel::end_micro_step() {
@@ -79,6 +84,11 @@ void DataParallel::end_micro_step() {
 
 void DataParallel::synchronise() {
   require_prepared();
+  close_window();
+}
+
+void DataParallel::close_window() {
+  send_buffers();
   window_->synchronise();
 }
 
@@ -208,7 +218,7 @@ bool DataParallel::all_have_stepped() const {
 void DataParallel::finish_window(const torch::optim::Optimizer* optimizer) {
   const bool waiting = window_->is_reduced() && !window_->is_due() && !has_stepped(optimizer) &&
                        (optimizers_.empty() || !all_have_stepped());
-  if (!waiting) window_->synchronise();
+  if (!waiting) close_window();
 }
 
 std::unique_ptr<Strategy> make_data_parallel(std::shared_ptr<Mesh> mesh, StrategyOptions options) {

@@ -48,11 +48,13 @@ class DataParallel final : public Strategy {
  private:
   void require_prepared() const;
   void broadcast_model();
-  void broadcast_buffers();
+  /// Once a window, before its first reduction, also on a rank that leaves it without a forward.
+  void send_buffers();
   AttachedOptimizer* find(const torch::optim::Optimizer& optimizer) noexcept;
   std::vector<std::size_t> slots_without_optimizer() const;
   bool has_stepped(const torch::optim::Optimizer* optimizer) const;
   bool all_have_stepped() const;
+  void close_window();
   /// Closes the window unless its means wait for this step or clip (null).
   void finish_window(const torch::optim::Optimizer* optimizer);
 

@@ -115,7 +115,8 @@ void FlatModel::move_in() {
 
 void FlatModel::remember() {
   for (const auto& [name, tensor] : parameters_) {
-    prepared_.push_back({storage_of(tensor), tensor.scalar_type(), tensor.requires_grad()});
+    prepared_.push_back(
+        {storage_of(tensor), tensor.sizes().vec(), tensor.scalar_type(), tensor.requires_grad()});
   }
 }
 
@@ -131,6 +132,8 @@ void FlatModel::require_unchanged() const {
       change = before.requires_grad ? "it was frozen" : "it was unfrozen";
     } else if (storage_of(tensor) != before.storage) {
       change = "it has other memory";
+    } else if (tensor.sizes() != before.sizes) {
+      change = "it has another shape";
     }
     if (change.empty()) continue;
     throw ModelError("parameter '" + name + "' changed after prepare: " + change +

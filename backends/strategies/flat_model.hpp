@@ -45,6 +45,7 @@ class FlatModel {
  private:
   struct Prepared {
     const void* storage;
+    std::vector<std::int64_t> sizes;
     c10::ScalarType dtype;
     bool requires_grad;
   };

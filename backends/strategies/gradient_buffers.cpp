@@ -25,6 +25,20 @@ void copy_values(const at::Tensor& destination, const at::Tensor& source) {
   }
 }
 
+/// `gradient` is the window or a handle of the same form over its memory, as after a detach or with
+/// create_graph.
+bool is_window(const at::Tensor& gradient, const at::Tensor& window) {
+  return storage_of(gradient) == storage_of(window) && gradient.sizes() == window.sizes() &&
+         gradient.strides() == window.strides() &&
+         gradient.const_data_ptr() == window.const_data_ptr();
+}
+
+/// A strided tensor of the same values that shares no memory with `window`.
+at::Tensor dense_values(const at::Tensor& gradient, const at::Tensor& window) {
+  if (gradient.layout() != at::kStrided) return gradient.to_dense();
+  return storage_of(gradient) == storage_of(window) ? gradient.detach().clone() : gradient;
+}
+
 }  // namespace
 
 c10::ScalarType gradient_dtype(c10::ScalarType dtype) {
@@ -53,7 +67,7 @@ GradientBuffers::GradientBuffers(const FlatModel& model, Communicator& communica
 }
 
 bool GradientBuffers::holds(std::size_t slot) const {
-  return storage_of(model_.parameter_of(slot).mutable_grad()) == storage_of(windows_[slot]);
+  return is_window(model_.parameter_of(slot).mutable_grad(), windows_[slot]);
 }
 
 bool GradientBuffers::take_in(std::size_t slot) const {
@@ -64,9 +78,7 @@ bool GradientBuffers::take_in(std::size_t slot) const {
     window.zero_();
     return false;
   }
-  // A detached or created graph may share the window's memory: bits are there, only the handle is
-  // not ours.
-  if (storage_of(gradient) != storage_of(window)) {
+  if (!is_window(gradient, window)) {
     if (gradient.sizes() != window.sizes()) {
       std::ostringstream text;
       text << "the gradient of parameter '" << model_.parameter(model_.slots()[slot]).name
@@ -74,9 +86,8 @@ bool GradientBuffers::take_in(std::size_t slot) const {
            << window.sizes();
       throw ModelError(text.str());
     }
-    const bool is_sparse = gradient.layout() != at::kStrided;
-    if (is_sparse) on_sparse(slot);
-    copy_values(window, is_sparse ? gradient.to_dense() : gradient);
+    if (gradient.layout() != at::kStrided) on_sparse(slot);
+    copy_values(window, dense_values(gradient, window));
   }
   gradient = window;
   return true;

@@ -28,7 +28,8 @@ class GradientBuffers {
   const at::Tensor& window(std::size_t slot) const { return windows_[slot]; }
   const at::Tensor& slice(std::size_t slot) const { return slices_[slot]; }  ///< [padded]
 
-  /// The parameter's .grad is the window: what is in the bucket is its gradient.
+  /// The parameter's .grad is the window, or lies in its place: what is in the bucket is its
+  /// gradient.
   bool holds(std::size_t slot) const;
   /// Makes the bucket hold what .grad is, and .grad the window; copies a gradient that lives
   /// elsewhere, detached and dense. False if there is none: the slot is zero then. Throws

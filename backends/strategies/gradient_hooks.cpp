@@ -1,6 +1,7 @@
 #include "gradient_hooks.hpp"
 
 #include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/graph_task.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <utility>
@@ -9,13 +10,23 @@ namespace muster {
 
 /// What hooks share with their GradientHooks, which they may outlive inside a user's hook.
 struct GradientHooks::Link {
-  GradientListener* listener;   ///< Null once the hooks were taken out.
+  GradientListener* listener;                 ///< Null once the hooks were taken out.
+  const std::vector<at::Tensor>* parameters;  ///< Alive while there is a listener.
   std::vector<bool> installed;  ///< Per parameter: our hook after accumulation exists.
 };
 
 namespace {
 
 using torch::autograd::PostAccumulateGradHook;
+
+/// False in torch::autograd::grad, which hands gradients of leaves to its caller and adds nothing.
+bool accumulates(const at::Tensor& parameter) {
+  const auto* chosen = torch::autograd::get_current_graph_task_exec_info();
+  if (chosen == nullptr || chosen->empty()) return true;
+  const auto accumulator = torch::autograd::impl::try_get_grad_accumulator(parameter);
+  const auto found = chosen->find(accumulator.get());
+  return found != chosen->end() && found->second.needed_;
+}
 
 /// Lives in the tensor; runs the user's hook, then ours.
 template <class Link>
@@ -48,10 +59,12 @@ class AfterAccumulation : public PostAccumulateGradHook {
 
 GradientHooks::GradientHooks(std::vector<at::Tensor> parameters, GradientListener& listener)
     : parameters_(std::move(parameters)),
-      link_(std::make_shared<Link>(Link{&listener, std::vector<bool>(parameters_.size())})) {
+      link_(std::make_shared<Link>(
+          Link{&listener, &parameters_, std::vector<bool>(parameters_.size())})) {
   for (std::size_t index = 0; index < parameters_.size(); ++index) {
     before_.push_back(parameters_[index].register_hook([link = link_, index](const at::Tensor&) {
-      if (link->listener != nullptr) link->listener->before_accumulation(index);
+      if (link->listener == nullptr || !accumulates((*link->parameters)[index])) return;
+      link->listener->before_accumulation(index);
     }));
     wrap(index);
   }

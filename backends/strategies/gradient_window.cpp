@@ -67,13 +67,13 @@ void GradientWindow::end_micro_step() {
 void GradientWindow::before_accumulation(std::size_t slot) {
   const std::lock_guard lock(mutex_);
   if (phase_ != Phase::open) open();
+  watch_.running();
   // A bucket that was sent must not be written to: what comes now is taken apart.
   if (reduction_.has_started(model_.slots()[slot].bucket)) gradient_of(slot).reset();
 }
 
 void GradientWindow::after_accumulation(std::size_t slot) {
   const std::lock_guard lock(mutex_);
-  watch_.running();
   count_micro_step();
   const auto bucket = model_.slots()[slot].bucket;
   if (reduction_.has_started(bucket)) {
@@ -166,6 +166,17 @@ WindowReport GradientWindow::own_report(bool left) const {
 
 void GradientWindow::close(bool left) {
   if (model_.buckets().empty()) return settle();
+  if (fault_) std::rethrow_exception(fault_);
+  try {
+    reduce(left);
+  } catch (...) {
+    fault_ = std::current_exception();
+    reduction_.reset();
+    throw;
+  }
+}
+
+void GradientWindow::reduce(bool left) {
   const at::NoGradGuard no_grad;
   hooks_->refresh();
   const bool whole = !drop_broken_backward();

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -33,7 +34,8 @@ class GradientWindow final : private GradientListener {
   /// Closes a window that this rank left without a backward.
   void begin_micro_step(bool closing);
   void end_micro_step();
-  /// Closes the window: gradients become means. Collective.
+  /// Closes the window: gradients become means. Collective. Once it has thrown, sums and ranks
+  /// may differ: it throws the same from then on, whoever closes.
   void synchronise() { close(false); }
 
   bool is_reduced() const noexcept { return phase_ == Phase::reduced; }
@@ -69,6 +71,7 @@ class GradientWindow final : private GradientListener {
   void open();
   bool keep_means();
   void close(bool left);
+  void reduce(bool left);
   bool drop_broken_backward();
   void count_micro_step() noexcept;
   double contribution() const;
@@ -99,7 +102,8 @@ class GradientWindow final : private GradientListener {
   bool announced_ = false;  ///< The window has a micro-step that begin_micro_step began.
   bool void_ = false;
   bool said_sparse_ = false;
-  double micro_steps_ = 0;  ///< With a backward, in the open window.
+  std::exception_ptr fault_;  ///< Of a reduction.
+  double micro_steps_ = 0;    ///< With a backward, in the open window.
   std::uint64_t closings_ = 0, number_ = 0;
   std::vector<double> divisors_;        ///< Per bucket, of the last reduction.
   std::vector<bool> has_gradient_;      ///< Per slot, in first_: of the means.

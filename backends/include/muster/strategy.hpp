@@ -50,6 +50,11 @@ struct StrategyCounters {
 /// training step does with them (engine.md has the rules). Every rank of the dimension calls the
 /// same in the same order.
 ///
+/// What communicates waits for the other ranks, up to the communicator's timeout, and throws
+/// CommunicationError: prepare, begin_forward, begin_micro_step and end_micro_step of a closing
+/// micro-step, synchronise, clipping and before_step of a window that is still open. Once a
+/// reduction has thrown, each of these throws the same: ranks may hold different sums.
+///
 /// A window is the micro-steps up to and including one that synchronises. Whoever drives (the
 /// Accelerator, or a pipeline schedule) says when a micro-step begins and ends; a backward that
 /// nobody announced is finished by the next clip or step.
@@ -68,7 +73,8 @@ class Strategy {
   virtual void attach(torch::optim::Optimizer& optimizer) = 0;
   virtual void detach(torch::optim::Optimizer& optimizer) noexcept = 0;
 
-  /// Before a training forward: buffers get rank 0's values, once a window.
+  /// Before a training forward: buffers get rank 0's values, once a window. A rank without one
+  /// gets them when it begins the closing micro-step, or when the window is closed.
   virtual void begin_forward() = 0;
   /// The next backward belongs to a window that it closes (`synchronise`) or not. If this rank left
   /// a closing micro-step without a backward (continue, an exception) and so will not step, its
