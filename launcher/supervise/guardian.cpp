@@ -11,7 +11,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <string>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +20,12 @@ namespace {
 struct GuardianEnds {
   UniqueFd socket, records, writer;  ///< The last two: the pipe of StartRecords.
 };
+
+/// What the environment of ranks, and of all that they start, has in it: the folder's name is this
+/// job's alone (TORCHELASTIC_ERROR_FILE). Empty without a folder.
+std::string mark_of(const std::string& run_directory) {
+  return run_directory.empty() ? "" : "=" + run_directory + "/";
+}
 
 /// Its socket, the pipe of StartRecords, and nothing else; 0 to 2 lead nowhere.
 void keep_only(UniqueFd& socket, UniqueFd& records) {
@@ -41,7 +46,7 @@ void keep_only(UniqueFd& socket, UniqueFd& records) {
                               GuardianEnds ends, pid_t launcher,
                               const std::string& run_directory) noexcept {
   ::setsid();
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  JobTree tree(become_subreaper() ? "" : mark_of(run_directory));
   sigset_t all;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -58,7 +63,8 @@ void keep_only(UniqueFd& socket, UniqueFd& records) {
   }
   ends.writer.reset();
   keep_only(ends.socket, ends.records);
-  GuardianLoop(std::move(ends.socket), std::move(ends.records), std::move(ranks), run_directory)
+  GuardianLoop({std::move(ends.socket), std::move(ends.records)}, std::move(ranks), std::move(tree),
+               run_directory)
       .run(refused);
 }
 
@@ -75,7 +81,7 @@ GuardianHandle start_guardian(std::span<const RankImage> images, const Inherited
   UniqueFd records(pipe[0]), writer(pipe[1]);
   const pid_t launcher = ::getpid();
   // Whoever is left of the two gets what the other one's ranks have started.
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  JobTree tree(become_subreaper() ? "" : mark_of(run_directory));
   const pid_t pid = ::fork();
   if (pid < 0) throw Error(std::string("cannot start the guardian: ") + std::strerror(errno));
   if (pid == 0) {
@@ -83,7 +89,7 @@ GuardianHandle start_guardian(std::span<const RankImage> images, const Inherited
     be_guardian(images, inherited, {std::move(theirs), std::move(records), std::move(writer)},
                 launcher, run_directory);
   }
-  return {pid, std::move(ours)};
+  return {pid, std::move(ours), std::move(tree)};
 }
 
 }  // namespace muster::launcher

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "supervise/kill_tree.hpp"
 #include "supervise/rank_image.hpp"
 #include "supervise/spawn.hpp"
 #include "unique_fd.hpp"
@@ -14,6 +15,7 @@ namespace muster::launcher {
 struct GuardianHandle {
   pid_t pid = 0;
   UniqueFd socket;  ///< Orders go in, Events come out; its end means that the guardian is gone.
+  JobTree tree;     ///< What the launcher kills if the guardian is gone.
 };
 
 /// Forks the guardian, which starts the ranks, obeys only its socket, and ends everything that the

@@ -1,8 +1,8 @@
 #include "guardian_loop.hpp"
 
 #include "supervise/kernel.hpp"
-#include "supervise/kill_tree.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -25,12 +25,12 @@ constexpr std::chrono::seconds patience{5};
 
 }  // namespace
 
-GuardianLoop::GuardianLoop(UniqueFd socket, UniqueFd records, RankProcesses ranks,
-                           std::string run_directory)
-    : socket_(std::move(socket)),
-      records_(std::move(records)),
+GuardianLoop::GuardianLoop(Ends ends, RankProcesses ranks, JobTree tree, std::string run_directory)
+    : socket_(std::move(ends.socket)),
+      records_(std::move(ends.records)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       ranks_(std::move(ranks)),
+      tree_(std::move(tree)),
       run_directory_(std::move(run_directory)) {
   sigset_t child;
   sigemptyset(&child);
@@ -125,7 +125,7 @@ void GuardianLoop::obey(const Order& order) {
 void GuardianLoop::pass_on(int signal) {
   ranks_.signal_groups(signal);
   // What left its rank's group, but not the job.
-  signal_descendants(signal, [this](pid_t, pid_t group) { return !ranks_.contains(group); });
+  tree_.signal(signal, [this](pid_t, pid_t group) { return !ranks_.contains(group); });
 }
 
 void GuardianLoop::on_records() {
@@ -154,9 +154,11 @@ void GuardianLoop::on_child() {
 void GuardianLoop::on_rank(RankProcesses::Process& process) {
   on_records();  // Why it did not start comes before that it ended.
   const auto event = ranks_.end_of(process);
-  if (!event) return;
-  tell(*event);
-  if (process.pidfd) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, process.pidfd.get(), nullptr);
+  if (event) tell(*event);
+  if (!process.pidfd) return;
+  // Once readable it stays so: also if a debugger holds the dead. When it lets go, SIGCHLD comes.
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, process.pidfd.get(), nullptr);
+  if (!event) process.pidfd.reset();
 }
 
 void GuardianLoop::collect() {
@@ -165,11 +167,26 @@ void GuardianLoop::collect() {
   ranks_.reap_adopted();
 }
 
-void GuardianLoop::end_all() {
+/// Returns what is still there.
+std::vector<pid_t> GuardianLoop::kill_all() {
   if (ranks_.living() == 0) ranks_.reap_ended();
-  const auto left = kill_descendants(patience, [this] { collect(); });
+  const auto deadline = monotonic_ns() + std::chrono::nanoseconds(patience).count();
+  auto left = tree_.kill(patience, [this] { collect(); });
   collect();
-  for (const pid_t pid : left) tell({.kind = Event::Kind::unkillable, .pid = pid});
+  // Dead, but not ours to reap: a debugger holds it.
+  while (ranks_.living() > 0 && monotonic_ns() < deadline) {
+    wait_for_child(std::chrono::milliseconds(10));
+    collect();
+  }
+  for (const RankProcesses::Process& process : ranks_.all()) {
+    const bool known = std::ranges::find(left, process.pid) != left.end();
+    if (!process.ended && !known) left.push_back(process.pid);
+  }
+  return left;
+}
+
+void GuardianLoop::end_all() {
+  for (const pid_t pid : kill_all()) tell({.kind = Event::Kind::unkillable, .pid = pid});
   const bool told = tell({.kind = Event::Kind::all_gone});
   if ((launcher_gone_ || !told) && !run_directory_.empty()) {
     std::error_code ignored;

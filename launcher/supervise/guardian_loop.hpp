@@ -1,9 +1,11 @@
 #pragma once
 
+#include "supervise/kill_tree.hpp"
 #include "supervise/rank_processes.hpp"
 #include "unique_fd.hpp"
 
 #include <string>
+#include <vector>
 
 namespace muster::launcher {
 
@@ -11,8 +13,12 @@ namespace muster::launcher {
 /// does what the launcher orders, and leaves nothing behind.
 class GuardianLoop {
  public:
+  struct Ends {
+    UniqueFd socket, records;
+  };
+
   /// `run_directory` is removed if the launcher is gone at the end; empty: there is none.
-  GuardianLoop(UniqueFd socket, UniqueFd records, RankProcesses ranks, std::string run_directory);
+  GuardianLoop(Ends ends, RankProcesses ranks, JobTree tree, std::string run_directory);
 
   /// Never returns. `refused` is the errno of a fork that failed, or 0.
   [[noreturn]] void run(int refused);
@@ -27,12 +33,14 @@ class GuardianLoop {
   void obey(const Order& order);
   void pass_on(int signal);
   void collect();
+  std::vector<pid_t> kill_all();
   /// False if the launcher is gone.
   bool tell(const Event& event);
   [[noreturn]] void end_all();
 
   UniqueFd socket_, records_, children_, epoll_;
   RankProcesses ranks_;
+  JobTree tree_;
   std::string run_directory_;
   bool start_failed_ = false;
   bool launcher_gone_ = false;

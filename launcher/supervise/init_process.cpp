@@ -43,8 +43,9 @@ void reap(pid_t launcher) {
   while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
     if (pid != launcher) continue;
     if (!WIFSTOPPED(status)) end_like(status);
-    // The shell waits for us, so we stop with it, and go on together.
-    if (::getpid() != 1) ::raise(SIGSTOP);
+    // The shell waits for us, so we stop with it, and go on together. Process 1 cannot stop.
+    if (::getpid() == 1) continue;
+    ::raise(SIGSTOP);
     ::kill(launcher, SIGCONT);
   }
 }
@@ -55,9 +56,8 @@ void reap(pid_t launcher) {
     reap(launcher);
     siginfo_t info{};
     const int signal = ::sigwaitinfo(&all, &info);
-    // What the terminal sends has reached the launcher too; SIGCONT comes from reap().
-    if (signal <= 0 || signal == SIGCHLD || signal == SIGCONT || info.si_code == SI_KERNEL)
-      continue;
+    // What the terminal sends has reached the launcher too.
+    if (signal <= 0 || signal == SIGCHLD || info.si_code == SI_KERNEL) continue;
     ::kill(launcher, signal);
   }
 }

@@ -69,7 +69,8 @@ std::string lost_message(const JobFacts& facts) {
 std::string unkillable_message(const std::vector<int>& pids) {
   std::string message = pids.size() == 1 ? "process" : "processes";
   for (const int pid : pids) message += " " + std::to_string(pid);
-  return message + " did not end after SIGKILL (another user's, or stuck in the kernel)";
+  return message +
+         " did not end after SIGKILL (another user's, held by a debugger, or stuck in the kernel)";
 }
 
 void set_kind(const JobFacts& facts, Outcome& outcome) {

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -67,6 +68,8 @@ bool signal_process(const UniqueFd& pidfd, pid_t pid, int signal) noexcept {
   if (pidfd && errno != ENOSYS && errno != EPERM) return false;
   return ::kill(pid, signal) == 0;
 }
+
+bool become_subreaper() noexcept { return ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
 void close_from(int first) noexcept {
   if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0) == 0) return;

@@ -19,6 +19,10 @@ UniqueFd open_pidfd(pid_t pid) noexcept;
 /// above 1.
 bool signal_process(const UniqueFd& pidfd, pid_t pid, int signal) noexcept;
 
+/// Makes what its children leave behind children of this process. False where that is denied: then
+/// such processes belong to somebody else.
+bool become_subreaper() noexcept;
+
 /// Closes every descriptor from `first` on. Allocates nothing: it may be called between fork and
 /// exec.
 void close_from(int first) noexcept;

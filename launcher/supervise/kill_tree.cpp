@@ -3,42 +3,72 @@
 #include "kernel.hpp"
 #include "process_table.hpp"
 
-#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <set>
 #include <unistd.h>
 
 namespace muster::launcher {
-namespace {
 
-/// Signals the process that was seen in the table, never another one that took its number.
-void signal_seen(const ProcessState& seen, const std::set<pid_t>& family, int signal) {
-  const UniqueFd pidfd = open_pidfd(seen.pid);
-  // With the pidfd held, the number is this process's: it is ours if its parent is.
-  const auto now = process_state(seen.pid);
-  if (now && family.contains(now->parent)) signal_process(pidfd, seen.pid, signal);
-}
+struct JobTree::Family {
+  std::vector<ProcessState> living;
+  std::set<pid_t> parents;  ///< They, and this process.
+};
 
-std::set<pid_t> family_of(const std::vector<ProcessState>& processes) {
-  std::set<pid_t> family{::getpid()};
-  for (const ProcessState& process : processes) family.insert(process.pid);
+JobTree::Family JobTree::find() const {
+  Family family{descendants_of(::getpid()), {::getpid()}};
+  for (const ProcessState& process : family.living) family.parents.insert(process.pid);
+  if (mark_.empty()) return family;
+  for (const ProcessState& process : processes_with(mark_))
+    if (family.parents.insert(process.pid).second) family.living.push_back(process);
   return family;
 }
 
-/// Stops all descendants, those too that are forked meanwhile, and returns them.
-std::vector<ProcessState> stop_all() {
+/// Signals the process that was seen in the table, never another one that took its number.
+void JobTree::signal_seen(pid_t pid, const Family& family, int signal) const {
+  const UniqueFd pidfd = open_pidfd(pid);
+  // With the pidfd held, the number is this process's: it is ours if its parent is.
+  const auto now = process_state(pid);
+  const bool ours = now && (family.parents.contains(now->parent) ||
+                            (!mark_.empty() && environment_has(pid, mark_)));
+  if (ours) signal_process(pidfd, pid, signal);
+}
+
+void JobTree::signal(int signal, const std::function<bool(pid_t, pid_t)>& wanted) const {
+  const Family family = find();
+  for (const ProcessState& process : family.living)
+    if (wanted(process.pid, process.group)) signal_seen(process.pid, family, signal);
+}
+
+/// Stops all, those too that are forked meanwhile, and returns them.
+JobTree::Family JobTree::stop_all() const {
   std::set<pid_t> stopped;
   while (true) {
-    auto living = descendants_of(::getpid());
-    const auto family = family_of(living);
+    Family family = find();
     bool grew = false;
-    for (const ProcessState& process : living) {
+    for (const ProcessState& process : family.living) {
       if (!stopped.insert(process.pid).second) continue;
       grew = true;
-      signal_seen(process, family, SIGSTOP);
+      signal_seen(process.pid, family, SIGSTOP);
     }
-    if (!grew) return living;
+    if (!grew) return family;
+  }
+}
+
+std::vector<pid_t> JobTree::kill(std::chrono::milliseconds limit,
+                                 const std::function<void()>& reap) const {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (true) {
+    const Family family = stop_all();
+    if (family.living.empty()) return {};
+    for (const ProcessState& process : family.living) signal_seen(process.pid, family, SIGKILL);
+    reap();
+    if (std::chrono::steady_clock::now() >= deadline) {
+      std::vector<pid_t> left;
+      for (const ProcessState& process : find().living) left.push_back(process.pid);
+      return left;
+    }
+    wait_for_child(std::chrono::milliseconds(10));
   }
 }
 
@@ -48,33 +78,6 @@ void wait_for_child(std::chrono::milliseconds limit) {
   sigaddset(&child, SIGCHLD);
   const timespec time{0, std::chrono::nanoseconds(limit).count()};
   ::sigtimedwait(&child, nullptr, &time);
-}
-
-}  // namespace
-
-void signal_descendants(int signal, const std::function<bool(pid_t, pid_t)>& wanted) {
-  const auto living = descendants_of(::getpid());
-  const auto family = family_of(living);
-  for (const ProcessState& process : living)
-    if (wanted(process.pid, process.group)) signal_seen(process, family, signal);
-}
-
-std::vector<pid_t> kill_descendants(std::chrono::milliseconds limit,
-                                    const std::function<void()>& reap) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  while (true) {
-    const auto living = stop_all();
-    if (living.empty()) return {};
-    const auto family = family_of(living);
-    for (const ProcessState& process : living) signal_seen(process, family, SIGKILL);
-    reap();
-    if (std::chrono::steady_clock::now() >= deadline) {
-      std::vector<pid_t> left;
-      for (const ProcessState& process : descendants_of(::getpid())) left.push_back(process.pid);
-      return left;
-    }
-    wait_for_child(std::chrono::milliseconds(10));
-  }
 }
 
 }  // namespace muster::launcher

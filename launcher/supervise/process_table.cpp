@@ -116,4 +116,19 @@ std::vector<ProcessState> descendants_of(pid_t pid) {
   return living;
 }
 
+bool environment_has(pid_t pid, const std::string& text) {
+  const auto variables = read_whole("/proc/" + std::to_string(pid) + "/environ");
+  return variables && variables->find(text) != std::string::npos;
+}
+
+std::vector<ProcessState> processes_with(const std::string& text) {
+  std::vector<ProcessState> living;
+  for (const pid_t pid : numbers_in("/proc")) {
+    if (pid == ::getpid() || !environment_has(pid, text)) continue;
+    const auto state = process_state(pid);
+    if (state && !state->dead) living.push_back(*state);
+  }
+  return living;
+}
+
 }  // namespace muster::launcher

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <sys/types.h>
 #include <vector>
 
@@ -24,5 +25,12 @@ std::vector<pid_t> children_of(pid_t pid);
 /// Everything below `pid` that still lives, parents before their children. What forks meanwhile may
 /// be missed: ask again until nothing new is found.
 std::vector<ProcessState> descendants_of(pid_t pid);
+
+/// Whether the environment with which a process was started has `text` in it; false where we may
+/// not read it.
+bool environment_has(pid_t pid, const std::string& text);
+
+/// All living processes of which environment_has() holds, but for this one.
+std::vector<ProcessState> processes_with(const std::string& text);
 
 }  // namespace muster::launcher

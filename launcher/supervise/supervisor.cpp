@@ -4,7 +4,6 @@
 
 #include "supervise/descriptors.hpp"
 #include "supervise/kernel.hpp"
-#include "supervise/kill_tree.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -186,7 +185,7 @@ void Supervisor::kill_now() {
   if (last_resort_) return;
   // A guardian that is stopped obeys nobody. Its end is noticed, and takes the ranks with it.
   last_resort_ = loop_.timer();
-  last_resort_->set(patience + seconds(1), [this] { ::kill(guardian_.pid, SIGKILL); });
+  last_resort_->set(patience + seconds(2), [this] { ::kill(guardian_.pid, SIGKILL); });
 }
 
 void Supervisor::order(Order::Kind kind, int signal) const {
@@ -265,7 +264,7 @@ void Supervisor::on_guardian_lost() {
     }
   };
   // The ranks die with their parent; what they had started has become ours.
-  for (const pid_t pid : kill_descendants(patience, reap)) facts_.unkillable.push_back(pid);
+  for (const pid_t pid : guardian_.tree.kill(patience, reap)) facts_.unkillable.push_back(pid);
   reap();
   all_gone();
 }

@@ -242,9 +242,11 @@ std::string unescaped(const std::string& text) {
   return out;
 }
 
-/// From here on, as in a sandbox made before these calls were, they fail with `error`.
-void deny_new_calls(int error) {
+/// From here on, as in a sandbox made before these calls were, they fail with `error`; and so does
+/// the wish to be a subreaper, if it shall.
+void deny_new_calls(int error, bool no_subreaper) {
   const unsigned refuse = SECCOMP_RET_ERRNO | static_cast<unsigned>(error);
+  const unsigned subreaper = no_subreaper ? PR_SET_CHILD_SUBREAPER : ~0U;
   const auto numbers = {__NR_pidfd_open, __NR_pidfd_send_signal, __NR_close_range,
                         __NR_memfd_create, __NR_clone3};
   std::vector<sock_filter> filter;
@@ -253,15 +255,19 @@ void deny_new_calls(int error) {
     filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1));
     filter.push_back(BPF_STMT(BPF_RET | BPF_K, refuse));
   }
+  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_prctl, 0, 3));
+  filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)));
+  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, subreaper, 0, 1));
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, refuse));
   filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) std::exit(77);
 }
 
-/// `probe --in-sandbox ERRNO program...`
+/// `probe --in-sandbox ERRNO program...`, or `--in-narrow-sandbox`, without subreapers.
 void run_in_sandbox(char** argv) {
-  deny_new_calls(std::atoi(argv[2]));
+  deny_new_calls(std::atoi(argv[2]), std::string(argv[1]) == "--in-narrow-sandbox");
   execvp(argv[3], argv + 3);
   std::exit(99);
 }
@@ -382,7 +388,7 @@ void do_steps(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 3 && std::string(argv[1]) == "--in-sandbox") run_in_sandbox(argv);
+  if (argc > 3 && std::string(argv[1]).ends_with("-sandbox")) run_in_sandbox(argv);
   write_down(argc, argv);
   do_steps(argc, argv);
 }

@@ -186,6 +186,8 @@ void LaunchRun::pump(std::chrono::milliseconds limit) {
   if (fds[1].revents != 0 && !read_into(err_, end_.err)) close_if_open(err_);
 }
 
+void LaunchRun::touch(const std::string& name) const { std::ofstream(path(name)).flush(); }
+
 void LaunchRun::wait_for_file(const std::string& name) const {
   const auto deadline = Clock::now() + patience;
   while (::access(path(name).c_str(), F_OK) != 0) {

@@ -56,6 +56,7 @@ class LaunchRun {
 
   /// A file in the folder of this run.
   std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
+  void touch(const std::string& name) const;
   /// Fails the test if it does not come within `patience`.
   void wait_for_file(const std::string& name) const;
   void wait_for_output(const std::string& text);

@@ -1,6 +1,7 @@
 // Where a kernel or a sandbox denies its newer calls.
 
 #include "launcher/supervise/launch_run.hpp"
+#include "supervise/process_table.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -15,10 +16,16 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-LaunchRun::Options sandbox(int error) {
+LaunchRun::Options sandbox(int error, const std::string& kind = "--in-sandbox") {
   LaunchRun::Options options;
-  options.wrapper = {probe_program(), "--in-sandbox", std::to_string(error)};
+  options.wrapper = {probe_program(), kind, std::to_string(error)};
   return options;
+}
+
+/// Two ranks, each with a worker in another session and a daemon.
+std::vector<std::string> family() {
+  return {"-n",  "2",           "--",  probe_program(), "--far-worker",
+          "600", "--daemonize", "600", "--sleep",       "600"};
 }
 
 TEST_CASE("everything works without pidfds, close_range and memfd_create") {
@@ -51,6 +58,38 @@ TEST_CASE("everything works without pidfds, close_range and memfd_create") {
     run.wait();
     CHECK(run.survivors_after_a_second().empty());
   }
+}
+
+TEST_CASE("without subreapers too nothing survives, and nothing else is touched") {
+  const int error = GENERATE(ENOSYS, EPERM);
+  const LaunchRun bystander(family());
+  bystander.wait_for_file("daemon_0");
+  bystander.wait_for_file("daemon_1");
+  SECTION("a job that ends well and leaves daemons") {
+    LaunchRun run({"-n", "2", "--", probe_program(), "--daemonize", "600"},
+                  sandbox(error, "--in-narrow-sandbox"));
+    CHECK(run.wait().code == 0);
+    CHECK(run.survivors().empty());
+  }
+  SECTION("a job that is ended") {
+    LaunchRun run(family(), sandbox(error, "--in-narrow-sandbox"));
+    run.wait_for_file("daemon_0");
+    run.wait_for_file("daemon_1");
+    run.send(SIGTERM);
+    CHECK(run.wait().code == 143);
+    CHECK(run.survivors().empty());
+  }
+  SECTION("a launcher or a guardian that is killed") {
+    for (const bool guardian : {false, true}) {
+      LaunchRun run(family(), sandbox(error, "--in-narrow-sandbox"));
+      run.wait_for_file("daemon_0");
+      run.wait_for_file("daemon_1");
+      ::kill(guardian ? launcher::children_of(run.pid()).at(0) : run.pid(), SIGKILL);
+      CHECK(run.wait().code == (guardian ? 125 : 137));
+      CHECK(run.survivors_after_a_second().empty());
+    }
+  }
+  CHECK(bystander.survivors().size() >= 7);
 }
 
 }  // namespace
