@@ -45,7 +45,7 @@ add_library(muster_warnings INTERFACE)
 target_compile_options(
   muster_warnings
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
-            -Wold-style-cast -Woverloaded-virtual
+            -Wold-style-cast -Woverloaded-virtual -Wswitch-enum
             $<$<BOOL:${MUSTER_WERROR}>:-Werror>)
 
 # At least one of each at once, and as many as there are cores with 2 GiB of memory for each.
