@@ -14,8 +14,8 @@ using Flags = std::vector<GivenFlag>;
 
 constexpr std::string_view one_host = "this version starts ranks on one host";
 constexpr std::string_view no_rendezvous = "the ranks of one host need no rendezvous";
-constexpr std::string_view no_log_files =
-    "output is not written to files a rank; send muster's own output to a file (2>&1 | tee FILE)";
+constexpr std::string_view fixed_log_files =
+    "--log-dir writes a file for each rank's stdout and one for its stderr";
 constexpr std::string_view no_binding =
     "ranks are not bound to cores; --threads sets how many threads each has";
 constexpr std::string_view no_sharding =
@@ -45,7 +45,22 @@ Flags only(const GivenFlag& flag, const std::vector<std::string_view>& words,
 
 Flags only_one_host(const GivenFlag& flag, Notes&) { return only(flag, {"1", "1:1"}, one_host); }
 Flags only_first_host(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, one_host); }
-Flags only_console(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, no_log_files); }
+
+/// torchrun's 3: both streams of all ranks to files and console. It names no folder of its own.
+Flags tee(const GivenFlag& flag, Notes& notes) {
+  only(flag, {"0", "3"}, fixed_log_files);
+  if (value_of(flag) == "3")
+    notes.push_back(flag.name + " 3 is how it is: " + std::string(fixed_log_files));
+  return {};
+}
+
+/// torchrun's 3: both streams of all ranks to files alone.
+Flags redirects(const GivenFlag& flag, Notes&) {
+  only(flag, {"0", "3"}, fixed_log_files);
+  if (value_of(flag) == "0") return {};
+  return {{"--console-ranks", "none", flag.name}};
+}
+
 Flags only_full(const GivenFlag& flag, Notes&) { return only(flag, {"no"}, no_low_precision); }
 Flags only_stage_0(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, no_sharding); }
 Flags only_unbound(const GivenFlag& flag, Notes&) { return only(flag, {"none"}, no_binding); }
@@ -158,16 +173,15 @@ constexpr ForeignFlag table[] = {
     // Output.
     {"--local-ranks-filter", spelling, true, "--console-ranks", ""},
     {"--tag-output", ignored, false, "", "lines of several ranks have a prefix; see --prefix"},
-    {"--tee", translation, true, "", "0", only_console},
-    {"-t", translation, true, "", "0", only_console},
-    {"--redirects", translation, true, "", "0", only_console},
-    {"-r", translation, true, "", "0", only_console},
-    {"--log-dir", refused, true, "", no_log_files},
-    {"--enable-each-rank-log", refused, true, "", no_log_files},
-    {"--logs-specs", refused, true, "", no_log_files},
-    {"--output-filename", refused, true, "", no_log_files},
-    {"--duplicate-stdout-filters", refused, true, "", no_log_files},
-    {"--duplicate-stderr-filters", refused, true, "", no_log_files},
+    {"--tee", translation, true, "", "0 or 3", tee},
+    {"-t", translation, true, "", "0 or 3", tee},
+    {"--redirects", translation, true, "--console-ranks", "", redirects},
+    {"-r", translation, true, "--console-ranks", "", redirects},
+    {"--enable-each-rank-log", spelling, true, "--log-dir", ""},
+    {"--logs-specs", refused, true, "", fixed_log_files},
+    {"--output-filename", spelling, true, "--log-dir", ""},
+    {"--duplicate-stdout-filters", refused, true, "", fixed_log_files},
+    {"--duplicate-stderr-filters", refused, true, "", fixed_log_files},
     {"--output", refused, true, "", "see --prefix and --console-ranks"},
     {"--timestamp-output", refused, false, "", "lines have no time; see --prefix"},
     {"--report-bindings", refused, false, "", "--dry-run shows where ranks go"},

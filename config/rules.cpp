@@ -75,6 +75,11 @@ bool exit_codes(const Value& value) {
          });
 }
 
+bool folder(const Value& value) {
+  const auto& path = std::get<std::string>(value);
+  return path.find_first_of(std::string_view("\r\n\0", 3)) == std::string::npos;
+}
+
 bool prefix(const Value& value) {
   constexpr std::array<std::string_view, 4> names{"{rank}", "{local_rank}", "{node}", "{host}"};
   std::string_view rest = std::get<std::string>(value);

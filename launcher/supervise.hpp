@@ -6,6 +6,7 @@
 
 #include "plan.hpp"
 #include "port.hpp"
+#include "supervise/memory_watch.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -25,11 +26,17 @@ struct RankEnd {
   int exit_code = 0;  ///< Its own code, or 128 + signal.
   int signal = 0;     ///< 0: it exited.
   bool core_dumped = false;
+  std::string core;                     ///< Where the core dump is, for people.
   bool stopped_by_us = false;           ///< It ended because muster signalled it.
+  bool out_of_memory = false;           ///< SIGKILL came from the kernel: Outcome::memory.
+  double started = 0;                   ///< Seconds after the job did.
   double seconds = 0;                   ///< From its start to its end.
   std::string reason;                   ///< Of its death record; empty without one.
-  std::string text;                     ///< The exception's text of its death record.
-  std::vector<std::string> last_lines;  ///< Of its stderr, oldest first.
+  std::string text;                     ///< The exception's text, as far as it is known.
+  std::string call_stack;               ///< Of the exception; empty if the program told none.
+  std::vector<std::string> last_lines;  ///< Of its stderr, else of its stdout, oldest first.
+  bool shown = true;                    ///< Its output went to the console.
+  std::string stdout_log, stderr_log;   ///< Its files below --log-dir; empty: none.
   ControlNote last;  ///< Of our runtime: its newest collective (sequence 0: none), step.
   std::uint64_t checkpoint = 0;  ///< The newest that it reported.
   std::string host;              ///< Of a rank of another host, which no plan of ours has.
@@ -42,6 +49,10 @@ struct Outcome {
   int exit_code = 0;             ///< The launcher's.
   std::optional<RankEnd> first;  ///< The rank that failed first.
   std::vector<RankEnd> ranks;    ///< All that were started, in rank order.
+  /// Ranks that had ended with 0 before `first` failed for want of a peer: it may have waited for
+  /// them.
+  std::vector<int> left_early;
+  std::optional<MemoryKills> memory;  ///< Processes of the job that the kernel has killed.
   /// interrupted: the signal that ended the job; rank_failed: one that came while it was ended.
   int signal = 0;
   bool from_terminal = false;  ///< It was the terminal's Ctrl-C.
@@ -49,6 +60,7 @@ struct Outcome {
   /// did not end.
   std::string message;
   std::vector<int> left;  ///< Processes that did not end.
+  std::chrono::system_clock::time_point started;  ///< The job's start; 0: it never did.
   double seconds = 0;
   std::string where;             ///< The other host on which what ended the job began; empty: here.
   std::int64_t began_ns = 0;     ///< When that was: CLOCK_MONOTONIC.

@@ -18,6 +18,14 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+std::optional<std::uint64_t> counter(std::string_view text, std::string_view name) {
+  for (const auto line : split(text, '\n')) {
+    const auto words = split(line, ' ');
+    if (words.size() == 2 && words[0] == name) return to_number<std::uint64_t>(words[1]);
+  }
+  return std::nullopt;
+}
+
 std::string_view field(std::string_view text, std::string_view key) {
   for (const auto line : split(text, '\n')) {
     if (!line.starts_with(key)) continue;

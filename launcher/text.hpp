@@ -1,6 +1,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ std::optional<Number> to_number(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
   return number;
 }
+
+/// The number in the line "name 12"; nothing without such a line.
+std::optional<std::uint64_t> counter(std::string_view text, std::string_view name);
 
 /// What follows "Key:" on the first line that starts with it, trimmed; empty without such a line.
 std::string_view field(std::string_view text, std::string_view key);

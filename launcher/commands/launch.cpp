@@ -8,7 +8,7 @@
 #include "planning/address.hpp"
 #include "planning/make_plan.hpp"
 #include "planning/plan_text.hpp"
-#include "report/json_report.hpp"
+#include "report/report_file.hpp"
 #include "screen/screen.hpp"
 #include "supervise/descriptors.hpp"
 
@@ -56,7 +56,8 @@ int launch(const CommandLine& line, const Environment& environment) {
     return 0;
   }
   const auto devices = choose_devices(settings.launch, environment, topology.nvidia, names);
-  check_file_limit(static_cast<std::size_t>(choose_ranks(settings.launch, devices).ranks));
+  check_file_limit(static_cast<std::size_t>(choose_ranks(settings.launch, devices).ranks),
+                   !settings.launch.log_dir.empty());
   const auto [plan, outcome] = run_job(line, resolution, topology, std::move(job));
   tell_end(line, environment, resolution, plan, outcome);
   return exit_code_of(outcome);

@@ -4,6 +4,7 @@
 
 #include "report/failure.hpp"
 #include "report/json_report.hpp"
+#include "report/report_file.hpp"
 #include "screen/screen.hpp"
 
 #include <fmt/core.h>
@@ -47,18 +48,6 @@ std::vector<std::string> without_secrets(std::vector<std::string> words) {
 }
 
 }  // namespace
-
-void add_error_files(Outcome& outcome, const Plan& plan) {
-  const auto add = [&](RankEnd& end) {
-    if (end.exit_code == 0 || !end.text.empty()) return;
-    const auto* spec = plan.find(end.rank);
-    if (spec == nullptr) return;
-    const auto path = spec->set.find("TORCHELASTIC_ERROR_FILE");
-    if (path != spec->set.end()) end.text = read_error_file(path->second);
-  };
-  for (auto& end : outcome.ranks) add(end);
-  if (outcome.first) add(*outcome.first);
-}
 
 void tell_end(const CommandLine& line, const Environment& environment, const Resolution& resolution,
               const Plan& plan, const Outcome& outcome) {

@@ -10,9 +10,6 @@
 
 namespace muster::launcher {
 
-/// A program of Python's tells the text of its exception in the file it was given for that.
-void add_error_files(Outcome& outcome, const Plan& plan);
-
 /// Prints the failure, if there is one, and what had no effect, and writes the report.
 void tell_end(const CommandLine& line, const Environment& environment, const Resolution& resolution,
               const Plan& plan, const Outcome& outcome);

@@ -49,6 +49,7 @@ class Starts {
         break;
       }
     }
+    if (!earlier.empty()) end_.outcome.started = earlier.front().started;
     end_.outcome.earlier = std::move(earlier);
     end_.outcome.seconds = Seconds(elapsed()).count();
     return std::move(end_);
@@ -64,7 +65,6 @@ class Starts {
     if (job_.restart_count == 0) announce();
     end_.outcome =
         supervise(end_.plan, settings_, std::move(port), {elapsed(), SettingNames(resolution_)});
-    add_error_files(end_.outcome, end_.plan);
   }
 
   /// Says what was decided.

@@ -1,8 +1,8 @@
 #include "report/failure.hpp"
 
+#include "report/first_line.hpp"
 #include "report/signal_name.hpp"
 #include "text.hpp"
-#include "topology/cpu_list.hpp"
 
 #include <fmt/core.h>
 
@@ -16,25 +16,45 @@ namespace {
 
 constexpr std::size_t most_error_lines = 6;
 constexpr std::size_t most_output_lines = 12;
-
-/// "SIGSEGV (exit 139, core dumped)", "exit 7"
-std::string how(const RankEnd& end) {
-  if (end.signal == 0) return fmt::format("exit {}", end.exit_code);
-  return fmt::format("{} (exit {}{})", signal_name(end.signal), end.exit_code,
-                     end.core_dumped ? ", core dumped" : "");
-}
+constexpr std::size_t most_stack_lines = 4;
+/// Of everything.
+constexpr std::size_t most_lines = 25;
 
 /// The same for a rank that nobody blames: its signal, or its code.
 std::string short_of(const RankEnd& end) {
-  return end.signal == 0 ? how(end) : signal_name(end.signal);
+  return end.signal == 0 ? how_it_ended(end) : signal_name(end.signal);
 }
 
-std::string cut(std::string_view line, int width) {
+/// Without colours and whatever else a program may tell a terminal.
+std::string plain(std::string_view line) {
+  std::string text;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '\x1b' && at + 1 < line.size() && line[at + 1] == '[') {
+      at = std::min(line.find_first_not_of("0123456789;?", at + 2), line.size());
+    } else if (static_cast<unsigned char>(line[at]) >= ' ' || line[at] == '\t') {
+      text += line[at];
+    }
+  }
+  return text;
+}
+
+std::string cut(std::string_view typed, int width) {
   const auto room = static_cast<std::size_t>(std::max(width, 40));
-  if (line.size() <= room) return std::string(line);
+  std::string line = plain(typed);
+  if (line.size() <= room) return line;
   auto end = room - 3;
   while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
-  return std::string(line.substr(0, end)) + "...";
+  return line.substr(0, end) + "...";
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (const auto line : split(text, '\n')) lines.emplace_back(line);
+  return lines;
+}
+
+std::vector<std::string> last_of(const std::vector<std::string>& lines, std::size_t count) {
+  return {lines.end() - static_cast<std::ptrdiff_t>(std::min(lines.size(), count)), lines.end()};
 }
 
 /// A label before the first of some lines, and the others below it.
@@ -46,10 +66,6 @@ std::string block(const std::string& label, const std::vector<std::string>& line
             "\n";
   }
   return text;
-}
-
-std::string ranks_text(const std::vector<int>& ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + format_cpu_list(ranks);
 }
 
 /// How the other ranks ended, those alike in one line: they are consequences.
@@ -105,31 +121,58 @@ std::string left_over(const Outcome& outcome, const Screen& screen) {
   return "  " + screen.dim(padded("left", 9)) + outcome.message + "\n";
 }
 
+/// What the kernel counted of memory, and which bound there was.
+std::vector<std::string> memory_lines(const MemoryKills& memory) {
+  const auto killed =
+      fmt::format("the kernel killed {} process{}", memory.count, memory.count == 1 ? "" : "es");
+  if (memory.on_host) return {killed + " of this host for lack of memory while the job ran"};
+  if (!memory.limit) return {killed + " of the job: the host's memory was used up"};
+  auto bound = "the control group allows " + bytes_text(static_cast<double>(*memory.limit));
+  if (memory.peak) bound += " and the job used " + bytes_text(static_cast<double>(*memory.peak));
+  return {bound, killed + " of " + memory.group};
+}
+
+/// The exception: its text, and where it was thrown if that is not among the last lines.
+std::string error_text(const RankEnd& end, const Screen& screen) {
+  std::vector<std::string> error = lines_of(end.text);
+  if (error.empty() && !end.reason.empty()) error.push_back(end.reason);
+  if (error.size() > most_error_lines) error.resize(most_error_lines);
+  auto text = block("error", error, screen);
+  const auto is_traceback = [](const std::string& line) {
+    return line.find("Traceback (most recent call last)") != line.npos;
+  };
+  if (std::ranges::any_of(end.last_lines, is_traceback)) return text;
+  return text + block("stack", last_of(lines_of(end.call_stack), most_stack_lines), screen);
+}
+
+/// What is useless when it is cut; nothing if `text` is empty.
+std::string whole_line(const char* label, const std::string& text, const Screen& screen) {
+  return text.empty() ? "" : "  " + screen.dim(padded(label, 9)) + text + "\n";
+}
+
+/// Where more can be found out.
+std::string places_text(const Outcome& outcome, const Screen& screen) {
+  std::string text;
+  if (outcome.memory) text += block("memory", memory_lines(*outcome.memory), screen);
+  return text + whole_line("core", outcome.first->core, screen) +
+         whole_line("log", outcome.first->stderr_log, screen);
+}
+
 std::string failed_rank(const Outcome& outcome, const Plan& plan, const Screen& screen,
                         bool brief) {
   const auto& end = *outcome.first;
-  const auto* spec = plan.find(end.rank);
-  const bool alone = plan.ranks.size() == 1 && plan.ranks.front().world.size == 1;
-  const auto& host = spec != nullptr ? spec->host : end.host;
-  const int local_rank = spec != nullptr ? spec->world.local_rank : end.local_rank;
-  auto text = fmt::format(
-      "{} {} on {}{}, pid {}, after {}\n", screen.red("muster:"),
-      screen.bold(fmt::format("rank {} failed{}: {}", end.rank, alone ? "" : " first", how(end))),
-      host, alone ? "" : fmt::format(", local rank {}", local_rank), end.pid,
-      duration_text(end.seconds));
+  auto text = first_line(outcome, plan, screen);
   if (brief) return text + left_over(outcome, screen);
-  std::vector<std::string> error;
-  for (const auto line : split(end.text, '\n')) error.emplace_back(line);
-  if (error.empty() && !end.reason.empty()) error.push_back(end.reason);
-  if (error.size() > most_error_lines) error.resize(most_error_lines);
-  text += block("error", error, screen);
+  text += error_text(end, screen);
+  const auto below =
+      places_text(outcome, screen) + rest_of(outcome, screen) + left_over(outcome, screen);
   // The lines of a rank that is alone are the last ones on the screen already.
-  if (!alone) {
-    const auto& all = end.last_lines;
-    const auto shown = std::min(all.size(), most_output_lines);
-    text += block("output", {all.end() - static_cast<std::ptrdiff_t>(shown), all.end()}, screen);
+  if (!is_alone(plan) || !end.shown) {
+    const auto taken = std::ranges::count(text, '\n') + std::ranges::count(below, '\n');
+    const auto room = most_lines - std::min(most_lines, static_cast<std::size_t>(taken));
+    text += block("output", last_of(end.last_lines, std::min(room, most_output_lines)), screen);
   }
-  return text + rest_of(outcome, screen) + left_over(outcome, screen);
+  return text + below;
 }
 
 std::string interruption(const Outcome& outcome, const Screen& screen) {

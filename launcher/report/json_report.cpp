@@ -1,29 +1,24 @@
 #include "report/json_report.hpp"
 
-#include <muster/error.hpp>
 #include <muster/version.hpp>
 
+#include "report/first_line.hpp"
 #include "report/signal_name.hpp"
-#include "screen/patient_write.hpp"
-#include "unique_fd.hpp"
 
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <fcntl.h>
+#include <ctime>
 #include <filesystem>
-#include <poll.h>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace muster::launcher {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Time = std::chrono::system_clock::time_point;
 
 std::string_view name_of(CollectiveState state) {
   switch (state) {
@@ -49,8 +44,36 @@ Json collective_json(const ControlNote& note) {
           {"state", name_of(note.state)}};
 }
 
-Json rank_json(const RankEnd& end, const Plan& plan) {
-  Json rank;
+/// "2026-03-01T12:00:00.250Z"
+std::string time_text(Time time) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(whole);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return fmt::format("{}.{:03}Z", text,
+                     std::chrono::duration_cast<std::chrono::milliseconds>(time - whole).count());
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  const auto whole = std::filesystem::absolute(path, ignored);
+  return whole.empty() ? path : whole.string();
+}
+
+/// What became of a rank, in one word.
+std::string_view end_of(const RankEnd& end, const Outcome& outcome) {
+  if (end.stopped_by_us) return "stopped_by_muster";
+  const auto& early = outcome.left_early;
+  if (std::ranges::find(early, end.rank) != early.end()) return "left_early";
+  if (end.exit_code == 0) return "ok";
+  if (end.out_of_memory) return "out_of_memory";
+  return was_killed_from_outside(end) ? "killed_from_outside" : "failed";
+}
+
+/// Where and as what it ran.
+void add_place(const RankEnd& end, const Plan& plan, Json& rank) {
   rank["rank"] = end.rank;
   if (const auto* spec = plan.find(end.rank)) {
     rank["host"] = spec->host;
@@ -61,84 +84,76 @@ Json rank_json(const RankEnd& end, const Plan& plan) {
     rank["local_rank"] = end.local_rank;
   }
   rank["pid"] = end.pid;
-  rank["exit_code"] = end.exit_code;
-  rank["signal"] = end.signal == 0 ? Json(nullptr) : Json(signal_name(end.signal));
-  rank["core_dumped"] = end.core_dumped;
-  rank["stopped_by_muster"] = end.stopped_by_us;
-  rank["seconds"] = end.seconds;
+}
+
+/// What it said, and what it was doing.
+void add_words(const RankEnd& end, Json& rank) {
   if (!end.reason.empty()) rank["reason"] = end.reason;
   if (!end.text.empty()) rank["error"] = end.text;
+  if (!end.call_stack.empty()) rank["call_stack"] = end.call_stack;
   if (end.last.sequence != 0) rank["collective"] = collective_json(end.last);
   if (end.last.step != 0) rank["step"] = end.last.step;
   if (end.checkpoint != 0) rank["checkpoint"] = end.checkpoint;
   if (!end.last_lines.empty()) rank["last_lines"] = end.last_lines;
+  if (!end.stdout_log.empty()) {
+    rank["log"] = {{"stdout", absolute(end.stdout_log)}, {"stderr", absolute(end.stderr_log)}};
+  }
+}
+
+Json rank_json(const RankEnd& end, const Outcome& outcome, const Plan& plan) {
+  Json rank;
+  add_place(end, plan, rank);
+  rank["end"] = end_of(end, outcome);
+  rank["exit_code"] = end.exit_code;
+  rank["signal"] = end.signal == 0 ? Json(nullptr) : Json(signal_name(end.signal));
+  rank["core_dumped"] = end.core_dumped;
+  if (!end.core.empty()) rank["core"] = end.core;
+  rank["stopped_by_muster"] = end.stopped_by_us;
+  rank["started_after"] = end.started;
+  rank["seconds"] = end.seconds;
+  add_words(end, rank);
   return rank;
+}
+
+/// How the others ended, because of the first.
+Json consequences_json(const Outcome& outcome) {
+  auto list = Json::array();
+  for (const auto& end : outcome.ranks) {
+    const auto what = end_of(end, outcome);
+    if (end.rank == outcome.first->rank || what == "ok" || what == "left_early") continue;
+    list.push_back({{"rank", end.rank}, {"end", what}, {"exit_code", end.exit_code}});
+  }
+  return list;
+}
+
+Json memory_json(const MemoryKills& kills) {
+  Json memory{{"killed", kills.count}, {"counted", kills.on_host ? "host" : "control_group"}};
+  if (kills.limit) {
+    memory["limit"] = *kills.limit;
+    memory["group"] = kills.group;
+  }
+  if (kills.peak) memory["peak"] = *kills.peak;
+  return memory;
 }
 
 /// What became of the ranks of one start.
 void add_ranks(Json& json, const Outcome& outcome, const Plan& plan) {
-  if (outcome.first) json["first_failure"] = rank_json(*outcome.first, plan);
+  if (outcome.memory) json["memory"] = memory_json(*outcome.memory);
+  if (outcome.first) {
+    json["first_failure"] = rank_json(*outcome.first, outcome, plan);
+    json["consequences"] = consequences_json(outcome);
+  }
   json["ranks"] = Json::array();
-  for (const auto& end : outcome.ranks) json["ranks"].push_back(rank_json(end, plan));
+  for (const auto& end : outcome.ranks) json["ranks"].push_back(rank_json(end, outcome, plan));
 }
 
-/// No FIFO and no terminal may hold us up.
-constexpr int open_to_write = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-
-std::string fault_of(const std::string& path) {
-  return "--report " + path + ": cannot be written: " + std::strerror(errno);
-}
-
-/// 1 or 2 if that is the same file, pipe or terminal (/dev/stdout); else -1.
-int own_output(const struct stat& facts) {
-  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
-    struct stat own {};
-    if (::fstat(fd, &own) == 0 && own.st_dev == facts.st_dev && own.st_ino == facts.st_ino)
-      return fd;
-  }
-  return -1;
-}
-
-/// A reader that has stopped reading must not keep us for ever.
-bool can_be_written_soon(int file) {
-  constexpr int patience_ms = 2000;
-  pollfd ready{file, POLLOUT, 0};
-  errno = EAGAIN;
-  return ::poll(&ready, 1, patience_ms) == 1;
-}
-
-void write_all(int file, const std::string& path, const std::string& text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto written = ::write(file, text.data() + at, text.size() - at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN && can_be_written_soon(file)) continue;
-    if (written < 0) throw Error(fault_of(path));
-    at += static_cast<std::size_t>(written);
-  }
-}
-
-/// The whole text or what was there before: a new file takes the place of the old one. `mode` is
-/// the old one's; 0: there is none.
-void replace_file(const std::string& path, mode_t mode, const std::string& text) {
-  std::error_code ignored;
-  const auto target = std::filesystem::weakly_canonical(path, ignored);
-  const std::string place = target.empty() ? path : target.string();
-  const std::string beside = place + ".muster-" + std::to_string(::getpid());
-  UniqueFd file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file) {
-    // The folder may be another user's, and the file ours.
-    file.reset(::open(path.c_str(), open_to_write | O_CREAT | O_TRUNC, 0666));
-    write_all(file.get(), path, text);
-    return;
-  }
-  try {
-    if (mode != 0) ::fchmod(file.get(), mode);
-    write_all(file.get(), path, text);
-    if (::rename(beside.c_str(), place.c_str()) != 0) throw Error(fault_of(path));
-  } catch (const Error&) {
-    ::unlink(beside.c_str());
-    throw;
-  }
+void add_times(const Outcome& outcome, Json& report) {
+  report["seconds"] = outcome.seconds;
+  if (outcome.started == Time()) return;
+  const auto taken =
+      std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(outcome.seconds));
+  report["started"] = time_text(outcome.started);
+  report["ended"] = time_text(outcome.started + taken);
 }
 
 }  // namespace
@@ -169,7 +184,7 @@ std::string json_report(const Outcome& outcome, const Plan& plan,
   report["muster"] = version;
   report["outcome"] = to_text(outcome.kind);
   report["exit_code"] = outcome.exit_code;
-  report["seconds"] = outcome.seconds;
+  add_times(outcome, report);
   report["command_line"] = command_line;
   if (!plan.run_id.empty()) report["run_id"] = plan.run_id;
   if (!outcome.message.empty()) report["message"] = outcome.message;
@@ -185,55 +200,6 @@ std::string json_report(const Outcome& outcome, const Plan& plan,
   }
   // A program's lines may be any bytes; the report is UTF-8 all the same.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-void check_report_path(const std::string& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0) {
-    const UniqueFd made(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!made) throw ConfigError(fault_of(path));
-    ::unlink(path.c_str());
-    return;
-  }
-  if (own_output(facts) >= 0) return;
-  if (S_ISDIR(facts.st_mode)) errno = EISDIR;
-  if (!S_ISREG(facts.st_mode) && !S_ISCHR(facts.st_mode) && !S_ISDIR(facts.st_mode))
-    throw ConfigError("--report " + path + ": is neither a file nor a character device");
-  const UniqueFd file(::open(path.c_str(), open_to_write));
-  if (!file) throw ConfigError(fault_of(path));
-}
-
-void write_report(const std::string& path, const std::string& text) {
-  struct stat facts {};
-  const bool exists = ::stat(path.c_str(), &facts) == 0;
-  if (const int own = exists ? own_output(facts) : -1; own >= 0) {
-    // Behind what the job printed, with nothing cut off.
-    constexpr std::chrono::minutes patience{1};
-    errno = write_patiently(own, text, patience);
-    if (errno != 0) throw Error(fault_of(path));
-  } else if (exists && !S_ISREG(facts.st_mode)) {
-    write_all(UniqueFd(::open(path.c_str(), open_to_write)).get(), path, text);
-  } else {
-    replace_file(path, exists ? facts.st_mode & 07777U : 0, text);
-  }
-}
-
-std::string read_error_file(const std::string& path) {
-  constexpr std::size_t most = std::size_t{1} << 20U;
-  struct stat facts {};
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return "";
-  std::string text(std::min<std::size_t>(static_cast<std::size_t>(facts.st_size), most), '\0');
-  const auto size = ::read(file.get(), text.data(), text.size());
-  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  const auto json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("message")) return "";
-  const auto& message = json["message"];
-  if (message.is_string()) return message.get<std::string>();
-  if (message.is_object() && message.contains("message") && message["message"].is_string()) {
-    return message["message"].get<std::string>();
-  }
-  return "";
 }
 
 }  // namespace muster::launcher

@@ -31,10 +31,14 @@ Screen Screen::of(int fd, const Environment& environment) {
   if (::isatty(fd) == 0) return screen;
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) screen.width = size.ws_col;
+  screen.colour = may_colour(environment);
+  return screen;
+}
+
+bool Screen::may_colour(const Environment& environment) {
   const auto term = environment.find("TERM");
   const bool dumb = term == environment.end() || term->second == "dumb";
-  screen.colour = !dumb && !is_set(environment, "NO_COLOR");
-  return screen;
+  return !dumb && !is_set(environment, "NO_COLOR");
 }
 
 std::string Screen::paint(std::string_view code, std::string_view text) const {

@@ -14,6 +14,8 @@ struct Screen {
 
   /// Colour only on a terminal, and not with NO_COLOR; the terminal's width, else 80.
   static Screen of(int fd, const Environment& environment);
+  /// Whether a terminal would show colour here: TERM is one that can, and NO_COLOR is not set.
+  static bool may_colour(const Environment& environment);
 
   std::string bold(std::string_view text) const { return paint("1", text); }
   std::string dim(std::string_view text) const { return paint("2", text); }

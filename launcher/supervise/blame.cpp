@@ -30,7 +30,9 @@ constexpr std::array lost_peer_words{
     std::string_view{"closed by peer"},     std::string_view{"broken pipe"},
     std::string_view{"peer closed"},        std::string_view{"remote error"},
     std::string_view{"connection refused"}, std::string_view{"socket closed"},
-    std::string_view{"lost connection"},    std::string_view{"remote process exited"}};
+    std::string_view{"lost connection"},    std::string_view{"remote process exited"},
+    std::string_view{"timed out waiting"},  std::string_view{"wait timeout"},
+    std::string_view{"operation timeout"}};
 
 bool equal_but_for_case(char one, char lower) {
   return (one >= 'A' && one <= 'Z' ? static_cast<char>(one - 'A' + 'a') : one) == lower;
@@ -87,6 +89,11 @@ int degree(const Evidence& rank, std::int64_t failure, std::int64_t stopped_ns) 
 
 }  // namespace
 
+bool is_for_want_of_a_peer(const Evidence& rank, std::int64_t stopped_ns) {
+  const bool crashed = rank.signal != 0 && rank.signal != SIGABRT;
+  return !crashed && speaks_of_lost_peer(rank, stopped_ns);
+}
+
 bool looks_like_error(std::string_view line) { return contains_any(line, error_words); }
 
 bool looks_like_lost_peer(std::string_view text) { return contains_any(text, lost_peer_words); }
@@ -108,7 +115,9 @@ std::optional<std::size_t> first_failure(std::span<const Evidence> ranks, std::i
     // What a rank said is read late, an end is seen at once: words from before we stopped anybody
     // may be older than the first end, and are trusted more.
     const bool spoke = failure < stopped_ns && failure != ranks[i].end_ns;
-    const std::int64_t latest = spoke ? std::min(failure, first_end - 1) : failure;
+    // A rank that was dumping core when we stopped the others was dead long before it ended.
+    const bool was_dead = ranks[i].core_dumped && !ranks[i].stopped_by_us;
+    const std::int64_t latest = spoke || was_dead ? std::min(failure, first_end - 1) : failure;
     const std::tuple rank{degree(ranks[i], failure, stopped_ns), latest, failure};
     if (!first || rank < best) {
       first = i;

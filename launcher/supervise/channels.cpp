@@ -26,16 +26,18 @@ bool same_place(int one, int other) {
 
 Channels::Channels(std::size_t ranks, const JobOptions& options)
     : merged_(same_place(STDOUT_FILENO, STDERR_FILENO)),
-      direct_(ranks == 1 && !options.prefixed() && !merged_ && options.shown.contains(0)) {
+      direct_(ranks == 1 && !options.prefixed() && !options.logs() && !merged_ &&
+              options.shown.contains(0)) {
+  const bool one_for_both = ranks == 1 && !options.prefixed() && !options.logs() && merged_;
   for (std::size_t i = 0; i < ranks; ++i) {
     const int rank = static_cast<int>(i);
     const std::string& prefix = options.prefixed() ? options.prefixes[i] : std::string();
-    const auto open_to = [&](int target, bool tail) {
-      return open({.rank = rank, .target = target, .keeps_tail = tail, .ours = {}}, prefix);
+    const auto open_to = [&](int target, bool has_error) {
+      return open({.rank = rank, .target = target, .has_error = has_error, .ours = {}}, prefix);
     };
     if (direct_) {
       ends_.push_back({STDOUT_FILENO, open_to(STDERR_FILENO, true)});
-    } else if (ranks == 1 && !options.prefixed() && merged_) {
+    } else if (one_for_both) {
       const int both = open_to(STDOUT_FILENO, true);
       ends_.push_back({both, both});
     } else {

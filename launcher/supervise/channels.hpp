@@ -12,9 +12,9 @@ namespace muster::launcher {
 /// One pipe or pseudo-terminal from a rank to us.
 struct Channel {
   int rank = 0;
-  int target = 1;           ///< Our descriptor to which it goes on: 1 or 2.
-  bool terminal = false;    ///< It is a pseudo-terminal.
-  bool keeps_tail = false;  ///< It carries the rank's stderr.
+  int target = 1;          ///< Our descriptor to which it goes on: 1 or 2.
+  bool terminal = false;   ///< It is a pseudo-terminal.
+  bool has_error = false;  ///< It carries the rank's stderr.
   UniqueFd ours;
 };
 
@@ -24,7 +24,7 @@ struct Channel {
 /// apart. A rank alone, without a prefix, writes to our stdout itself: nothing is copied, and it is
 /// told of a reader that goes away. Its stderr still comes through us, for the last lines are
 /// reported. If both are the same file or terminal, one channel carries both, which keeps their
-/// order.
+/// order. With log files there are two channels always.
 class Channels {
  public:
   /// Throws Error if there are no descriptors left.

@@ -2,6 +2,7 @@
 
 #include <muster/error.hpp>
 
+#include "supervise/exception_text.hpp"
 #include "supervise/kernel.hpp"
 
 #include <algorithm>
@@ -12,7 +13,26 @@ namespace {
 
 constexpr double ns_in_second = 1e9;
 
-RankEnd rank_end(int rank, const RankFacts& facts) {
+double seconds_between(std::int64_t from_ns, std::int64_t to_ns) {
+  return static_cast<double>(to_ns - from_ns) / ns_in_second;
+}
+
+/// The most trusted of what a rank says of its failure.
+void add_words(const RankFacts& facts, RankEnd& end) {
+  if (facts.record.death) {
+    end.reason = facts.record.death->reason;
+    end.text = facts.record.death->text;
+  }
+  end.last_lines = facts.last_lines;
+  if (end.exit_code == 0) return;
+  if (facts.error_file) {
+    if (end.text.empty()) end.text = facts.error_file->message;
+    end.call_stack = facts.error_file->call_stack;
+  }
+  if (end.text.empty()) end.text = exception_text(facts.last_lines);
+}
+
+RankEnd rank_end(int rank, const RankFacts& facts, std::int64_t job_started_ns) {
   RankEnd end;
   end.rank = rank;
   end.pid = facts.pid;
@@ -22,12 +42,14 @@ RankEnd rank_end(int rank, const RankFacts& facts) {
   end.core_dumped = facts.end.core_dumped != 0;
   end.stopped_by_us = !facts.ended || facts.end.signalled != 0;
   const std::int64_t end_ns = facts.ended ? facts.end.monotonic_ns : monotonic_ns();
-  end.seconds = static_cast<double>(end_ns - facts.started_ns) / ns_in_second;
-  if (facts.record.death) {
-    end.reason = facts.record.death->reason;
-    end.text = facts.record.death->text;
-  }
-  end.last_lines = facts.last_lines;
+  end.started = seconds_between(job_started_ns, facts.started_ns);
+  end.seconds = seconds_between(facts.started_ns, end_ns);
+  end.out_of_memory = facts.out_of_memory;
+  end.core = facts.core;
+  end.shown = facts.shown;
+  end.stdout_log = facts.stdout_log;
+  end.stderr_log = facts.stderr_log;
+  add_words(facts, end);
   if (facts.note) end.last = *facts.note;
   end.last.step = std::max(end.last.step, facts.record.step);
   end.checkpoint = facts.record.checkpoint;
@@ -37,13 +59,18 @@ RankEnd rank_end(int rank, const RankFacts& facts) {
 Evidence evidence_of(const RankFacts& facts, const RankEnd& end) {
   Evidence evidence{.exit_code = end.exit_code,
                     .signal = end.signal,
+                    .core_dumped = end.core_dumped,
                     .stopped_by_us = end.stopped_by_us,
                     .end_ns = facts.end.monotonic_ns,
                     .death_record_ns = std::nullopt,
                     .reason = end.reason,
                     .text = end.text,
                     .stderr_lines = facts.stderr_lines};
-  if (facts.record.death) evidence.death_record_ns = facts.record.death->monotonic_ns;
+  if (facts.record.death) {
+    evidence.death_record_ns = facts.record.death->monotonic_ns;
+  } else if (facts.error_file) {
+    evidence.death_record_ns = facts.error_file->written_ns;
+  }
   return evidence;
 }
 
@@ -59,6 +86,12 @@ void name_first_failure(const JobFacts& facts, Outcome& outcome) {
   const FailureTime when = failure_time(evidence[*first], facts.stopped_ns);
   outcome.began_ns = when.monotonic_ns;
   outcome.consequence = when.consequence;
+  if (!is_for_want_of_a_peer(evidence[*first], facts.stopped_ns)) return;
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    const bool left = evidence[i].exit_code == 0 && evidence[i].end_ns < evidence[*first].end_ns;
+    if (left && evidence[i].end_ns < facts.stopped_ns)
+      outcome.left_early.push_back(outcome.ranks[i].rank);
+  }
 }
 
 std::string lost_message(const JobFacts& facts) {
@@ -114,11 +147,13 @@ Outcome outcome_of(const JobFacts& facts) {
   Outcome outcome;
   for (std::size_t i = 0; i < facts.ranks.size(); ++i) {
     if (facts.ranks[i].pid != 0 && facts.cause != Cause::not_started)
-      outcome.ranks.push_back(rank_end(facts.first_rank + static_cast<int>(i), facts.ranks[i]));
+      outcome.ranks.push_back(
+          rank_end(facts.first_rank + static_cast<int>(i), facts.ranks[i], facts.started_ns));
   }
   outcome.ready_seen =
       std::ranges::any_of(facts.ranks, [](const RankFacts& rank) { return rank.record.ready; });
   outcome.began_ns = facts.stopped_ns;
+  outcome.memory = facts.memory;
   set_kind(facts, outcome);
   outcome.left = facts.unkillable;
   if (!facts.unkillable.empty()) {
@@ -129,7 +164,11 @@ Outcome outcome_of(const JobFacts& facts) {
     if (!outcome.message.empty()) outcome.message += "; ";
     outcome.message += unkillable_message(facts.unkillable);
   }
-  outcome.seconds = static_cast<double>(monotonic_ns() - facts.started_ns) / ns_in_second;
+  if (facts.started_ns == 0) return outcome;
+  const std::int64_t taken = monotonic_ns() - facts.started_ns;
+  outcome.seconds = seconds_between(0, taken);
+  outcome.started = std::chrono::time_point_cast<std::chrono::system_clock::duration>(
+      std::chrono::system_clock::now() - std::chrono::nanoseconds(taken));
   return outcome;
 }
 

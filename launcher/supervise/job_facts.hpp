@@ -3,6 +3,8 @@
 #include "supervise.hpp"
 #include "supervise/blame.hpp"
 #include "supervise/control_server.hpp"
+#include "supervise/error_file.hpp"
+#include "supervise/memory_watch.hpp"
 #include "supervise/protocol.hpp"
 #include "supervise/start_fault.hpp"
 
@@ -22,8 +24,13 @@ struct RankFacts {
   std::int64_t started_ns = 0;
   bool ended = false;
   Event end;
+  bool out_of_memory = false;  ///< The kernel killed it.
   RankRecord record;
   std::optional<ControlNote> note;
+  std::optional<ErrorFile> error_file;
+  std::string core;   ///< Where its core dump is.
+  bool shown = true;  ///< On the console.
+  std::string stdout_log, stderr_log;
   std::vector<Tail::Line> stderr_lines;
   std::vector<std::string> last_lines;
 };
@@ -40,6 +47,7 @@ struct JobFacts {
   StartFault fault;     ///< not_started
   std::string timeout;  ///< For people.
   int guardian_pid = 0;
+  std::optional<MemoryKills> memory;
   std::vector<int> unkillable;  ///< Processes that SIGKILL did not end.
   std::vector<RankFacts> ranks;
 };

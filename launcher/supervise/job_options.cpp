@@ -1,5 +1,6 @@
 #include "job_options.hpp"
 
+#include "screen/screen.hpp"
 #include "supervise/prefix.hpp"
 
 #include <algorithm>
@@ -28,6 +29,8 @@ JobOptions job_options(const Plan& plan, const LaunchSettings& settings,
                      .shown = ranks(settings.console_ranks, "launch.console_ranks"),
                      .reading = ranks(settings.standard_input, "launch.stdin"),
                      .copy_input = settings.standard_input == "all" && size > 1,
+                     .log_dir = settings.log_dir,
+                     .colour = Screen::may_colour(current_environment()),
                      .grace = nanoseconds(settings.grace),
                      .timeout = std::nullopt};
   if (settings.timeout) options.timeout = rest_of(*settings.timeout, context.elapsed);

@@ -19,10 +19,13 @@ struct JobOptions {
   RankSet shown;                      ///< Ranks whose output is passed on.
   RankSet reading;                    ///< Ranks that get our input.
   bool copy_input = false;            ///< Several may read: each gets a copy.
+  std::string log_dir;                ///< Where each rank's output is kept; empty: nowhere.
+  bool colour = true;                 ///< Prefixes have a colour where they go to a terminal.
   std::chrono::nanoseconds grace{0};
   std::optional<std::chrono::nanoseconds> timeout;  ///< What is left of it.
 
   bool prefixed() const noexcept { return !prefixes.empty(); }
+  bool logs() const noexcept { return !log_dir.empty(); }
 };
 
 /// Throws ConfigError for text that means nothing or does not fit the job.

@@ -11,26 +11,41 @@
 
 namespace muster::launcher {
 
-Output::Output(EventLoop& loop, Channels& channels, const JobOptions& options,
+Output::Output(EventLoop& loop, Channels& channels, LogFolder& logs, const JobOptions& options,
                std::function<void()> changed)
     : loop_(loop), changed_(std::move(changed)), prefixed_(options.prefixed()) {
   for (int fd = STDOUT_FILENO; fd <= (channels.merged() ? STDOUT_FILENO : STDERR_FILENO); ++fd) {
     outlets_.push_back(
         std::make_unique<Outlet>(loop, fd, ::isatty(fd) == 1, [this] { on_outlet_changed(); }));
   }
-  const bool raw = !prefixed_ && channels.ranks() == 1;
+  if (!logs.fault().empty()) notice("muster: " + logs.fault());
   for (Channel& channel : channels.all()) {
-    const auto rank = static_cast<std::size_t>(channel.rank);
-    RankStream::Place place{.outlet = nullptr,
-                            .prefix = prefixed_ ? options.prefixes[rank] : "",
-                            .raw = raw,
-                            .owner = static_cast<int>(streams_.size())};
-    if (options.shown.contains(channel.rank)) place.outlet = outlet_for(channel.target);
-    prefix_columns_.push_back(columns_of(place.prefix));
+    auto place = place_of(channel, logs, options);
+    place.raw = !prefixed_ && channels.ranks() == 1;
     streams_.push_back(std::make_unique<RankStream>(std::move(channel), std::move(place)));
     RankStream& stream = *streams_.back();
     stream.start(loop, [this, &stream] { on_readable(stream); });
   }
+}
+
+RankStream::Place Output::place_of(const Channel& channel, LogFolder& logs,
+                                   const JobOptions& options) {
+  const auto rank = static_cast<std::size_t>(channel.rank);
+  std::string prefix = prefixed_ ? options.prefixes[rank] : "";
+  prefix_columns_.push_back(columns_of(prefix));
+  if (channel.terminal && options.colour) prefix = coloured(prefix, channel.rank);
+  return {.outlet = options.shown.contains(channel.rank) ? outlet_for(channel.target) : nullptr,
+          .prefix = std::move(prefix),
+          .owner = static_cast<int>(streams_.size()),
+          .log = logs.take(rank, channel.target),
+          .log_failed = [this](const LogFile& log) { on_log_failed(log); }};
+}
+
+void Output::on_log_failed(const LogFile& log) {
+  if (told_of_logs_) return;
+  told_of_logs_ = true;
+  notice("muster: cannot write to " + log.path() + ": " + std::strerror(log.error()) +
+         "; the ranks run on, but this file and others of --log-dir may lack what follows");
 }
 
 bool Output::ended() const noexcept {
@@ -128,10 +143,18 @@ void Output::close_lines(bool failed) {
   }
 }
 
-const Tail* Output::tail_of(int rank) const noexcept {
+const Tail* Output::error_tail_of(int rank) const noexcept {
   for (const auto& stream : streams_)
-    if (stream->channel().rank == rank && stream->channel().keeps_tail) return &stream->tail();
+    if (stream->channel().rank == rank && stream->channel().has_error) return &stream->tail();
   return nullptr;
+}
+
+const Tail* Output::tail_of(int rank) const noexcept {
+  const Tail* const error = error_tail_of(rank);
+  if (error != nullptr && !error->empty()) return error;
+  for (const auto& stream : streams_)
+    if (stream->channel().rank == rank && !stream->channel().has_error) return &stream->tail();
+  return error;
 }
 
 }  // namespace muster::launcher

@@ -2,6 +2,7 @@
 
 #include "supervise/channels.hpp"
 #include "supervise/event_loop.hpp"
+#include "supervise/log_folder.hpp"
 #include "supervise/rank_stream.hpp"
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace muster::launcher {
 class Output {
  public:
   /// `changed` is called when ended(), flushed() or error() may have a new answer.
-  Output(EventLoop& loop, Channels& channels, const JobOptions& options,
+  Output(EventLoop& loop, Channels& channels, LogFolder& logs, const JobOptions& options,
          std::function<void()> changed);
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -40,12 +41,16 @@ class Output {
   void stop_reading();
   /// Nothing more will come: ends lines that were left open.
   void close_lines(bool failed);
-  /// Of a rank's stderr.
+  /// Of a rank's stderr, or, where that was silent, of its stdout; null if neither came here.
   const Tail* tail_of(int rank) const noexcept;
+  /// Of a rank's stderr alone.
+  const Tail* error_tail_of(int rank) const noexcept;
 
  private:
   Outlet* outlet_for(int target) { return outlets_[target == 1 ? 0 : outlets_.size() - 1].get(); }
+  RankStream::Place place_of(const Channel& channel, LogFolder& logs, const JobOptions& options);
   void on_readable(RankStream& stream);
+  void on_log_failed(const LogFile& log);
   void on_outlet_changed();
   void on_partial_due();
   void plan_partials();
@@ -58,6 +63,7 @@ class Output {
   std::vector<int> prefix_columns_;
   std::unique_ptr<EventLoop::Timer> partial_timer_;
   bool prefixed_;
+  bool told_of_logs_ = false;
 };
 
 }  // namespace muster::launcher

@@ -3,6 +3,7 @@
 #include <muster/error.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace muster::launcher {
 namespace {
@@ -30,6 +31,14 @@ std::string expand_prefix(const std::string& pattern, const ProcessSpec& spec) {
     at = close + 1;
   }
   return text;
+}
+
+std::string coloured(const std::string& prefix, int rank) {
+  // Without red, which failures have, and black and white, which may be the ground.
+  constexpr std::array colours{36, 33, 32, 35, 34, 96, 93, 92, 95, 94};
+  if (prefix.empty()) return prefix;
+  const int colour = colours[static_cast<std::size_t>(rank) % colours.size()];
+  return "\x1b[" + std::to_string(colour) + "m" + prefix + "\x1b[0m";
 }
 
 int columns_of(const std::string& prefix) {

@@ -13,4 +13,7 @@ std::string expand_prefix(const std::string& pattern, const ProcessSpec& spec);
 /// Columns that it takes on a terminal.
 int columns_of(const std::string& prefix);
 
+/// The same in a rank's own colour, one of a few that can be read on dark and on light ground.
+std::string coloured(const std::string& prefix, int rank);
+
 }  // namespace muster::launcher

@@ -30,7 +30,8 @@ bool RankStream::read(std::int64_t now_ns) {
 }
 
 void RankStream::take(std::string_view bytes, std::int64_t now_ns) {
-  if (channel_.keeps_tail) tail_.feed(bytes, now_ns);
+  if (!place_.log.write(bytes)) place_.log_failed(place_.log);
+  tail_.feed(bytes, now_ns);
   if (place_.outlet == nullptr) return;
   if (place_.raw) {
     place_.outlet->sink.buffer() += bytes;

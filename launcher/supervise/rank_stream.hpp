@@ -4,10 +4,12 @@
 #include "supervise/console.hpp"
 #include "supervise/event_loop.hpp"
 #include "supervise/line_assembler.hpp"
+#include "supervise/log_file.hpp"
 #include "supervise/sink.hpp"
 #include "supervise/tail.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,7 +25,8 @@ struct Outlet {
   char last_byte = '\n';
 };
 
-/// One channel while it is read: what it brings goes to its tail, and to its outlet if it is shown.
+/// One channel while it is read: what it brings goes to its log file, to its tail, and to its
+/// outlet if it is shown.
 class RankStream {
  public:
   /// How long a part of a line waits for its end before it is shown.
@@ -34,6 +37,8 @@ class RankStream {
     std::string prefix;
     bool raw = false;  ///< Passed on as it comes.
     int owner = 0;     ///< Its number on the console.
+    LogFile log;
+    std::function<void(const LogFile&)> log_failed;  ///< Called once.
   };
 
   RankStream(Channel channel, Place place)

@@ -4,6 +4,7 @@
 
 #include "supervise/descriptors.hpp"
 #include "supervise/kernel.hpp"
+#include "supervise/traces.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -35,9 +36,9 @@ bool stdout_is_broken() {
   return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-Inherited with_room_for(std::size_t ranks) {
+Inherited with_room_for(std::size_t ranks, bool logs) {
   Inherited inherited;
-  raise_file_limit(ranks, inherited);
+  raise_file_limit(ranks, logs, inherited);
   return inherited;
 }
 
@@ -48,8 +49,9 @@ Supervisor::Supervisor(const Plan& plan, const JobOptions& options,
     : plan_(plan),
       options_(options),
       programs_(programs),
-      inherited_(with_room_for(plan.ranks.size())),
+      inherited_(with_room_for(plan.ranks.size(), options.logs())),
       modes_(STDIN_FILENO),
+      logs_(options.log_dir, plan),
       channels_(plan.ranks.size(), options),
       input_(plan.ranks.size(), options),
       control_(plan.ranks.size()) {
@@ -81,10 +83,11 @@ void Supervisor::start(int master) {
 }
 
 void Supervisor::watch() {
+  memory_ = std::make_unique<MemoryWatch>(Sysroot());
   constexpr auto readable = EventLoop::Direction::readable;
   guardian_watch_ = loop_.watch(guardian_.socket.get(), readable, [this] { on_guardian(); });
   signals_watch_ = loop_.watch(signals_.descriptor(), readable, [this] { on_signals(); });
-  output_ = std::make_unique<Output>(loop_, channels_, options_, [this] { on_output(); });
+  output_ = std::make_unique<Output>(loop_, channels_, logs_, options_, [this] { on_output(); });
   control_.start(loop_, [this](std::size_t rank, const ControlMessage& message) {
     if (message.kind == ControlMessage::Kind::stuck) control_.answer(rank);
   });
@@ -157,6 +160,7 @@ void Supervisor::on_ended(const Event& event) {
   RankFacts& rank = facts_.ranks.at(static_cast<std::size_t>(event.rank));
   rank.end = event;
   rank.ended = true;
+  if (event.signal == SIGKILL && event.signalled == 0) rank.out_of_memory = memory_->claim_kill();
   if (event.code == 0 && event.signal == 0) return;
   // What is in the pipes now was said before we stop anybody; when exactly, nobody knows any more.
   if (facts_.cause == Cause::none) output_->catch_up(event.monotonic_ns - 1);
@@ -319,15 +323,19 @@ void Supervisor::finish_if_done() {
 
 void Supervisor::collect_facts() {
   control_.drain();
+  facts_.memory = memory_->kills();
   for (std::size_t i = 0; i < facts_.ranks.size(); ++i) {
     RankFacts& rank = facts_.ranks[i];
     rank.record = control_.record_of(i);
     rank.note = control_.note_of(i);
-    if (const Tail* tail = output_->tail_of(static_cast<int>(i))) {
-      rank.stderr_lines = tail->lines();
-      rank.last_lines = tail->last_lines();
-    }
+    const int index = static_cast<int>(i);
+    if (const Tail* tail = output_->error_tail_of(index)) rank.stderr_lines = tail->lines();
+    if (const Tail* tail = output_->tail_of(index)) rank.last_lines = tail->last_lines();
+    rank.shown = options_.shown.contains(index);
+    rank.stdout_log = logs_.path_of(i, STDOUT_FILENO);
+    rank.stderr_log = logs_.path_of(i, STDERR_FILENO);
   }
+  collect_traces(plan_, programs_, facts_.ranks);
 }
 
 }  // namespace muster::launcher

@@ -9,6 +9,7 @@
 #include "supervise/input.hpp"
 #include "supervise/job_facts.hpp"
 #include "supervise/job_options.hpp"
+#include "supervise/log_folder.hpp"
 #include "supervise/output.hpp"
 #include "supervise/signals.hpp"
 #include "supervise/terminal.hpp"
@@ -60,10 +61,12 @@ class Supervisor {
   JobFacts facts_;
   TerminalModes modes_;
   Signals signals_;
+  LogFolder logs_;
   Channels channels_;
   Input input_;
   ControlServer control_;
   GuardianHandle guardian_;
+  std::unique_ptr<MemoryWatch> memory_;
   std::unique_ptr<Output> output_;
   std::unique_ptr<EventLoop::Watch> guardian_watch_, signals_watch_;
   std::unique_ptr<EventLoop::Timer> grace_, timeout_, drain_, last_resort_;

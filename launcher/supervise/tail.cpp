@@ -1,6 +1,7 @@
 #include "tail.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace muster::launcher {
 
@@ -18,7 +19,20 @@ void Tail::append(std::string_view part) {
   open_.text += part.substr(start, std::min(room, text_end + 1 - start));
 }
 
+std::string_view Tail::skip_old(std::string_view bytes) {
+  auto end = bytes.size();
+  for (std::size_t lines = 0; lines <= kept; ++lines) {
+    const void* const at = ::memrchr(bytes.data(), '\n', end);
+    if (at == nullptr) return bytes;
+    end = static_cast<std::size_t>(static_cast<const char*>(at) - bytes.data());
+  }
+  open_.text.clear();
+  overwrite_ = false;
+  return bytes.substr(end + 1);
+}
+
 void Tail::feed(std::string_view bytes, std::int64_t monotonic_ns) {
+  bytes = skip_old(bytes);
   while (!bytes.empty()) {
     const auto end = bytes.find('\n');
     append(bytes.substr(0, end));

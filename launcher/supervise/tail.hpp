@@ -21,6 +21,7 @@ class Tail {
   };
 
   void feed(std::string_view bytes, std::int64_t monotonic_ns);
+  bool empty() const noexcept { return count_ == 0 && open_.text.empty(); }
   /// All that are kept, oldest first; the last one may lack its end.
   std::vector<Line> lines() const;
   /// The text of the newest `shown` ones, oldest first.
@@ -30,6 +31,8 @@ class Tail {
   static constexpr std::size_t kept = 64;
 
   void append(std::string_view part);
+  /// The part of much output that may be kept, so that the rest costs little.
+  std::string_view skip_old(std::string_view bytes);
 
   std::array<Line, kept> ring_;
   std::size_t count_ = 0;

@@ -168,6 +168,28 @@ std::optional<Cgroups::Limit<std::uint64_t>> Cgroups::memory_limit() const {
   return smallest;
 }
 
+std::optional<std::uint64_t> Cgroups::memory_kills() const {
+  for (const auto* hierarchy : with_controller("memory")) {
+    const auto* file = hierarchy->version == 2 ? "/memory.events" : "/memory.oom_control";
+    const auto text = root_.read(hierarchy->mount + hierarchy->below + file);
+    if (const auto kills = counter(text.value_or(""), "oom_kill")) return kills;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> Cgroups::memory_peak() const {
+  const auto limit = memory_limit();
+  for (const auto* hierarchy : with_controller("memory")) {
+    const auto* file = hierarchy->version == 2 ? "/memory.peak" : "/memory.max_usage_in_bytes";
+    for (const auto& [folder, group] : path_to_root(*hierarchy)) {
+      if (!limit || group != limit->group) continue;
+      if (const auto bytes = to_number<std::uint64_t>(root_.read(folder + file).value_or("")))
+        return bytes;
+    }
+  }
+  return std::nullopt;
+}
+
 std::string_view Cgroups::version() const {
   bool one = false, two = false;
   for (const auto& hierarchy : hierarchies_) (hierarchy.version == 2 ? two : one) = true;

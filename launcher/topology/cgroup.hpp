@@ -31,6 +31,12 @@ class Cgroups {
   /// Bytes: the smallest limit on the way to the root; nothing if there is none.
   std::optional<Limit<std::uint64_t>> memory_limit() const;
 
+  /// Processes of our group that the kernel has killed for lack of memory (version 2: with those of
+  /// the groups below); nothing where it does not count them.
+  std::optional<std::uint64_t> memory_kills() const;
+  /// Bytes: the most that the group of memory_limit() has used; nothing where that is not kept.
+  std::optional<std::uint64_t> memory_peak() const;
+
   /// "v1", "v2", "v1 and v2" or "none".
   std::string_view version() const;
 

@@ -18,7 +18,7 @@ namespace {
 constexpr CommandFlag own[] = {{"--dry-run", 0, "", "Print the plan."},
                                {"--config", 0, "F", "Settings file."},
                                {"--module", 'm', "", "A Python module."},
-                               {"--log-dir", 0, "D", "Files."}};
+                               {"--save-pid", 0, "F", "Files."}};
 
 /// As the launcher does it: translated, then resolved.
 Settings settings_of(const std::vector<GivenFlag>& flags) {
@@ -72,9 +72,9 @@ TEST_CASE("a flag word is split and looked up") {
 }
 
 TEST_CASE("a command's own flag comes before another launcher's") {
-  CHECK(look_up("--log-dir", own).command == &own[3]);
-  CHECK(look_up("--log-dir").foreign != nullptr);
-  CHECK(look_up("--log_dir", own).command == &own[3]);
+  CHECK(look_up("--save-pid", own).command == &own[3]);
+  CHECK(look_up("--save-pid").foreign != nullptr);
+  CHECK(look_up("--save_pid", own).command == &own[3]);
 }
 
 TEST_CASE("no flag looks like another one") {
@@ -133,7 +133,9 @@ TEST_CASE("torchrun's flags") {
   CHECK(fault_of_flags({{"--nnodes", "2", ""}}) ==
         "--nnodes 2: this version starts ranks on one host");
   CHECK_THAT(fault_of_flags({{"--node_rank", "1", ""}}), ContainsSubstring("one host"));
-  CHECK_THAT(fault_of_flags({{"--tee", "3", ""}}), ContainsSubstring("2>&1 | tee FILE"));
+  CHECK_THAT(fault_of_flags({{"--tee", "1", ""}}), ContainsSubstring("--log-dir writes"));
+  CHECK(settings_of({{"--log_dir", "logs", ""}, {"-t", "3", ""}}).launch.log_dir == "logs");
+  CHECK(settings_of({{"-r", "3", ""}}).launch.console_ranks == "none");
   CHECK_THAT(fault_of_flags({{"--numa-binding", "node", ""}}), ContainsSubstring("--threads"));
   CHECK(notes_of({{"--standalone", {}, ""}, {"--no_python", {}, ""}}) ==
         std::vector<std::string>{

@@ -43,6 +43,7 @@ struct LaunchSettings {
   std::string prefix = "[{rank}] ";
   bool no_prefix = false;
   std::string console_ranks = "all";  ///< 0,3-5 | all | none.
+  std::string log_dir;                ///< Empty: no files.
   AutoOr<int> threads;                ///< OMP_NUM_THREADS of a rank.
   std::map<std::string, std::string> env;
   std::vector<std::string> unset_env;

@@ -1,21 +1,16 @@
 #include "report/json_report.hpp"
 
-#include <muster/error.hpp>
-
-#include "launcher/temporary_folder.hpp"
-
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
+#include <support/paths.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <iterator>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <set>
 
 namespace muster::launcher {
-
-using muster::test::TemporaryFolder;
 
 TEST_CASE("The report has the outcome, the first failure and every rank") {
   Plan plan;
@@ -50,6 +45,68 @@ TEST_CASE("The report has the outcome, the first failure and every rank") {
   CHECK(json["ranks"][0]["signal"].is_null());
 }
 
+/// All keys of an object and of what is in it, by where they are in README.md.
+void collect_keys(const nlohmann::json& json, std::set<std::string>& keys) {
+  if (json.is_array())
+    for (const auto& part : json) collect_keys(part, keys);
+  if (!json.is_object()) return;
+  for (const auto& [key, part] : json.items()) {
+    keys.insert(key);
+    collect_keys(part, keys);
+  }
+}
+
+TEST_CASE("README.md explains every key of a report that has them all") {
+  Plan plan;
+  plan.run_id = "cafe0001";
+  plan.ranks.resize(3);
+  for (int rank = 0; rank < 3; ++rank) plan.ranks[static_cast<std::size_t>(rank)].world.rank = rank;
+  Outcome outcome;
+  outcome.kind = OutcomeKind::rank_failed;
+  outcome.started = std::chrono::system_clock::time_point(std::chrono::milliseconds(1250));
+  outcome.seconds = 2;
+  outcome.memory = MemoryKills{1, false, 100, "/job", 99};
+  outcome.message = "process 17 did not end";
+  outcome.signal = SIGTERM;
+  outcome.left = {17};
+  RankEnd end;
+  end.rank = 1;
+  end.exit_code = 137;
+  end.signal = SIGKILL;
+  end.out_of_memory = true;
+  end.core = "/tmp/core";
+  end.reason = "exception";
+  end.text = end.call_stack = "x";
+  end.last_lines = {"x"};
+  end.stdout_log = "o";
+  end.stderr_log = "e";
+  end.last.sequence = end.last.step = end.checkpoint = 1;
+  RankEnd other;
+  other.rank = 2;
+  other.exit_code = 143;
+  other.stopped_by_us = true;
+  outcome.ranks = {RankEnd{}, end, other};
+  outcome.first = end;
+  outcome.left_early = {0};
+  outcome.earlier = {outcome};
+  const auto json = nlohmann::json::parse(json_report(outcome, plan, {"muster"}));
+  std::set<std::string> keys;
+  collect_keys(json, keys);
+  std::ifstream file(std::string(muster::test::source_dir) + "/launcher/report/README.md");
+  const std::string readme{std::istreambuf_iterator<char>(file), {}};
+  for (const auto& key : keys) {
+    INFO(key);
+    CHECK(readme.find("`" + key + "`") != readme.npos);
+  }
+  CHECK(json["started"] == "1970-01-01T00:00:01.250Z");
+  CHECK(json["ended"] == "1970-01-01T00:00:03.250Z");
+  CHECK(json["memory"]["limit"] == 100);
+  CHECK(json["first_failure"]["end"] == "out_of_memory");
+  CHECK(json["ranks"][0]["end"] == "left_early");
+  CHECK(json["consequences"] ==
+        nlohmann::json::parse(R"([{"rank": 2, "end": "stopped_by_muster", "exit_code": 143}])"));
+}
+
 TEST_CASE("A job that was never started has a report too") {
   Outcome outcome;
   outcome.kind = OutcomeKind::usage;
@@ -59,64 +116,6 @@ TEST_CASE("A job that was never started has a report too") {
   CHECK(json["outcome"] == "usage");
   CHECK(json["message"] == "unknown option");
   CHECK(json["ranks"].empty());
-}
-
-TEST_CASE("A report that cannot be written is refused before anything starts") {
-  const TemporaryFolder folder;
-  CHECK_THROWS_AS(check_report_path(folder.path()), muster::ConfigError);
-  CHECK_THROWS_AS(check_report_path(folder.path() + "/none/r.json"), muster::ConfigError);
-  check_report_path(folder.path() + "/r.json");
-  CHECK_FALSE(std::ifstream(folder.path() + "/r.json").good());
-  write_report(folder.path() + "/r.json", "{}\n");
-  check_report_path(folder.path() + "/r.json");
-  std::string text;
-  std::ifstream(folder.path() + "/r.json") >> text;
-  CHECK(text == "{}");
-}
-
-TEST_CASE("An error file of torch's tells its message; anything else tells nothing") {
-  const TemporaryFolder folder;
-  const auto message_of = [&](const std::string& text) {
-    folder.write("e.json", text);
-    return read_error_file(folder.path() + "/e.json");
-  };
-  CHECK(message_of(
-            R"({"message": {"message": "ValueError: no", "extraInfo": {"timestamp": "1"}}})") ==
-        "ValueError: no");
-  CHECK(message_of(R"({"message": "plain"})") == "plain");
-  CHECK(message_of(R"({"message": {"message": 3}})").empty());
-  CHECK(message_of("[1, 2]").empty());
-  CHECK(message_of("{\"message\"").empty());
-  CHECK(message_of("").empty());
-  CHECK(read_error_file(folder.path() + "/absent").empty());
-}
-
-TEST_CASE("A report goes to a file or a device; nothing else may hold the launch up") {
-  const TemporaryFolder folder;
-  const auto fifo = folder.path() + "/fifo";
-  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-  CHECK_THROWS_AS(check_report_path(fifo), muster::ConfigError);
-  CHECK(read_error_file(fifo).empty());
-  check_report_path("/dev/null");
-  write_report("/dev/null", "{}\n");
-  CHECK_THROWS_AS(write_report("/dev/full", "{}\n"), muster::Error);
-}
-
-TEST_CASE("A report takes the place of the old one, behind a link too") {
-  const TemporaryFolder folder;
-  const auto file = folder.path() + "/r.json", link = folder.path() + "/link";
-  folder.write("r.json", "a longer old one\n");
-  ::chmod(file.c_str(), 0640);
-  REQUIRE(::symlink("r.json", link.c_str()) == 0);
-  write_report(link, "{}\n");
-  std::ifstream stream(file);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  CHECK(text == "{}\n");
-  struct stat facts {};
-  REQUIRE(::lstat(link.c_str(), &facts) == 0);
-  CHECK(S_ISLNK(facts.st_mode));
-  REQUIRE(::stat(file.c_str(), &facts) == 0);
-  CHECK((facts.st_mode & 0777U) == 0640U);
 }
 
 }  // namespace muster::launcher

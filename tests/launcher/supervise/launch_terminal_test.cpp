@@ -15,6 +15,7 @@ namespace muster::test {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 using nlohmann::json;
 
 json rank_of(const LaunchRun& run, int rank) {
@@ -24,6 +25,7 @@ json rank_of(const LaunchRun& run, int rank) {
 LaunchRun::Options on_terminal(std::vector<std::string> wrapper = {}) {
   LaunchRun::Options options;
   options.terminal = true;
+  options.environment = {{"NO_COLOR", "1"}};
   options.wrapper = std::move(wrapper);
   return options;
 }
@@ -94,6 +96,22 @@ TEST_CASE("modes that a rank changed and did not put back are put back") {
   run.wait();
   CHECK_FALSE(file_text(run.path("before")).empty());
   CHECK(file_text(run.path("after")) == file_text(run.path("before")));
+}
+
+TEST_CASE("each rank's prefix has a colour of its own on a terminal that shows colours") {
+  LaunchRun::Options options;
+  options.terminal = true;
+  options.environment = {{"TERM", "xterm"}, {"NO_COLOR", ""}};
+  const std::vector<std::string> words{"-n", "2", "--", probe_program(), "--print", "x\\n"};
+  const std::string out = launch(words, options).out;
+  CHECK_THAT(out, ContainsSubstring("\x1b[36m[0] \x1b[0mx\r\n"));
+  CHECK_THAT(out, ContainsSubstring("\x1b[33m[1] \x1b[0mx\r\n"));
+  options.environment["TERM"] = "dumb";
+  CHECK_THAT(launch(words, options).out, ContainsSubstring("\r\n[") || StartsWith("["));
+  options.environment = {{"TERM", "xterm"}, {"NO_COLOR", "1"}};
+  CHECK(launch(words, options).out.find('\x1b') == std::string::npos);
+  // To a file or a pipe never.
+  CHECK(launch(words, {.environment = {{"TERM", "xterm"}}}).out.find('\x1b') == std::string::npos);
 }
 
 TEST_CASE("bars of several ranks redraw with their prefix") {
