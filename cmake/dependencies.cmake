@@ -1,5 +1,5 @@
-# The third-party libraries other than LibTorch. Each is header-only for us, and each is found
-# below CMAKE_PREFIX_PATH, in the system, or where -D<Name>_ROOT=DIR says.
+# The third-party libraries other than LibTorch. Each is header-only for us, or put into our program
+# whole, and each is found below CMAKE_PREFIX_PATH, in the system, or where -D<Name>_ROOT=DIR says.
 
 # muster_headers(NAME TARGET HEADER DEBIAN_PACKAGE [DEFINITION...]): makes TARGET, whose include
 # folder has HEADER, or says which package has it.
@@ -33,6 +33,19 @@ target_include_directories(hwloc::headers SYSTEM INTERFACE ${MUSTER_hwloc_CONFIG
 find_library(MUSTER_hwloc_LIBRARY libhwloc.so.15 HINTS ${hwloc_ROOT} $ENV{hwloc_ROOT}
              PATH_SUFFIXES lib)
 mark_as_advanced(MUSTER_hwloc_LIBRARY)
+# Static, so that the launcher needs no library where it runs.
+muster_headers(yaml yaml::headers yaml.h libyaml-dev)
+find_library(MUSTER_yaml_LIBRARY libyaml.a HINTS ${yaml_ROOT} $ENV{yaml_ROOT} PATH_SUFFIXES lib)
+mark_as_advanced(MUSTER_yaml_LIBRARY)
+if(NOT MUSTER_yaml_LIBRARY)
+  message(FATAL_ERROR " libyaml.a not found: .ci/setup fetches it; or install libyaml-dev, or build"
+                      " libyaml 0.2 with --disable-shared and give -Dyaml_ROOT=DIR")
+endif()
+if(NOT TARGET yaml::yaml)
+  add_library(yaml::yaml STATIC IMPORTED GLOBAL)
+  set_target_properties(yaml::yaml PROPERTIES IMPORTED_LOCATION ${MUSTER_yaml_LIBRARY})
+  target_link_libraries(yaml::yaml INTERFACE yaml::headers)
+endif()
 muster_headers(xxhash xxhash::xxhash xxhash.h libxxhash-dev XXH_INLINE_ALL=1)
 muster_headers(Boost Boost::headers boost/process/v2/process.hpp "libboost-dev (1.81 or newer)"
                BOOST_ERROR_CODE_HEADER_ONLY=1 BOOST_ASIO_NO_DEPRECATED=1)

@@ -18,6 +18,21 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=,+@%";
+  if (!text.empty() && text.find_first_not_of(plain) == text.npos) return std::string(text);
+  std::string word = "'";
+  for (const char letter : text) {
+    if (letter == '\'') {
+      word += "'\\''";
+    } else {
+      word += letter;
+    }
+  }
+  return word + "'";
+}
+
 std::optional<std::uint64_t> counter(std::string_view text, std::string_view name) {
   for (const auto line : split(text, '\n')) {
     const auto words = split(line, ' ');

@@ -16,6 +16,10 @@ class Splitter {
       : words_(words), grammar_(grammar), line_(line) {}
 
   void run() {
+    if (grammar_.operands) {
+      take_operands();
+      return;
+    }
     while (at_ < words_.size() && is_option(words_[at_]) && !line_.module) {
       if (words_[at_] == "--") {
         ++at_;
@@ -82,6 +86,20 @@ class Splitter {
     }
   }
 
+  void take_operands() {
+    bool options = true;
+    while (at_ < words_.size()) {
+      if (options && words_[at_] == "--") {
+        options = false;
+        ++at_;
+      } else if (options && is_option(words_[at_])) {
+        attempt(&Splitter::take_option);
+      } else {
+        line_.operands.push_back(words_[at_++]);
+      }
+    }
+  }
+
   void take_program() {
     if (line_.module && at_ < words_.size() && words_[at_] == "--") ++at_;
     const bool is_name = at_ < words_.size() && !words_[at_].empty() && !is_option(words_[at_]);
@@ -108,6 +126,15 @@ class Splitter {
 std::optional<std::string> CommandLine::value(std::string_view flag) const {
   const auto found = options.find(flag);
   return found == options.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<std::string> CommandLine::values(std::string_view flag) const {
+  const std::string start = std::string(flag) + "==";
+  std::vector<std::string> values;
+  for (const auto& word : own) {
+    if (word.starts_with(start)) values.push_back(word.substr(start.size()));
+  }
+  return values;
 }
 
 void split_words(std::span<const std::string> words, const CommandGrammar& grammar,

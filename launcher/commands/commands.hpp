@@ -23,13 +23,20 @@ struct Command : CommandGrammar {
 
 /// All commands, in the order in which help lists them.
 std::span<const Command> commands();
-/// The first whose name begins so ("config" is "config show"); null if there is none.
+/// The one of this name, or else the first whose name begins so; null if there is none.
 const Command* find_command(std::string_view name);
 
 int launch(const CommandLine& line, const Environment& environment);
+int config_wizard(const CommandLine& line, const Environment& environment);
 int config_show(const CommandLine& line, const Environment& environment);
+int config_get(const CommandLine& line, const Environment& environment);
+int config_set(const CommandLine& line, const Environment& environment);
+int config_check(const CommandLine& line, const Environment& environment);
+int config_import(const CommandLine& line, const Environment& environment);
+int config_schema(const CommandLine& line, const Environment& environment);
+int completion(const CommandLine& line, const Environment& environment);
 int env(const CommandLine& line, const Environment& environment);
-/// `muster help [COMMAND]`, which is `muster [COMMAND] --help`.
+/// `muster help [COMMAND]`, which is `muster [COMMAND] --help`; with --man, muster(1).
 int help(const CommandLine& line, const Environment& environment);
 int print_version(const CommandLine& line, const Environment& environment);
 

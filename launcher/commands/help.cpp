@@ -12,11 +12,22 @@ namespace {
 constexpr int narrowest = 60;
 constexpr int widest = 120;  // Longer lines are hard to read.
 
+std::string line_of(const Command& command) {
+  return fmt::format("  {:<15}{}\n", command.name, command.help);
+}
+
+/// The commands whose names begin with this one's.
+std::string parts_of(const Command& whole) {
+  std::string text;
+  for (const auto& command : commands()) {
+    if (command.name.starts_with(std::string(whole.name) + " ")) text += line_of(command);
+  }
+  return text;
+}
+
 std::string overview() {
   std::string text = "usage: muster COMMAND [OPTIONS]\n\n";
-  for (const auto& command : commands()) {
-    text += fmt::format("  {:<14}{}\n", command.name, command.help);
-  }
+  for (const auto& command : commands()) text += line_of(command);
   return text +
          "\nmuster COMMAND --help lists a command's options. Start a program on all devices\n"
          "of this machine, or as two ranks on the CPU:\n\n"
@@ -55,6 +66,7 @@ std::string help_of(std::string_view name, int width) {
   const bool lists_settings = command->settings && command->program;
   auto text = fmt::format("usage: muster {}\n\n{}\n\n{}", command->usage, command->help,
                           flags_text(command->own, columns, lists_settings));
+  if (const auto parts = parts_of(*command); !parts.empty()) text += "\n" + parts;
   if (lists_settings) return text + "\n" + std::string(launch_notes);
   if (!command->settings) return text;
   return text + "\nand the settings' options of muster launch, to see what they would do.\n";

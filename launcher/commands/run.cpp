@@ -4,6 +4,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/launch_end.hpp"
+#include "describe/man_page.hpp"
 #include "screen/screen.hpp"
 #include "text.hpp"
 
@@ -20,13 +21,21 @@ CLI::App* find(CLI::App& app, const std::string& word) {
   return found.empty() ? nullptr : found.front();
 }
 
+/// The command of exactly this name; null for the beginning of others' names.
+const Command* command_of(std::string_view name) {
+  const auto* command = find_command(name);
+  return command != nullptr && command->name == name ? command : nullptr;
+}
+
 /// The tree of commands. Options are added to the one in use, --help aside, which CLI11 gives to
 /// all.
 void add_commands(CLI::App& root) {
   for (const auto& command : commands()) {
     auto* at = &root;
+    std::string name;
     for (const auto part : split(command.name, ' ')) {
-      at->require_subcommand(1);
+      at->require_subcommand(command_of(name) != nullptr ? 0 : 1, 1);
+      name += (name.empty() ? "" : " ") + std::string(part);
       auto* known = find(*at, std::string(part));
       at = known != nullptr ? known : at->add_subcommand(std::string(part));
     }
@@ -53,8 +62,9 @@ std::string unknown_command(const CLI::App& app, Words rest) {
   std::vector<std::string> names;
   for (const auto* sub : app.get_subcommands({})) names.push_back(sub->get_name());
   if (app.get_parent() != nullptr) {
-    return fmt::format("muster {} needs one of: {}{}", app.get_name(), fmt::join(names, ", "),
-                       rest.empty() ? "" : ", found '" + rest.front() + "'");
+    const auto hint = rest.empty() ? "" : did_you_mean(rest.front(), names);
+    return fmt::format("muster {} has: {}{}", app.get_name(), fmt::join(names, ", "),
+                       rest.empty() ? "" : "; found '" + rest.front() + "'" + hint);
   }
   const auto& word = rest.front();
   if (word.starts_with('-')) {
@@ -75,7 +85,9 @@ int parse_and_run(CLI::App& root, Words words, const Environment& environment) {
     name += (name.empty() ? "" : " ") + rest.front();
     rest = rest.subspan(1);
   }
-  const auto* command = app->get_subcommands({}).empty() ? find_command(name) : nullptr;
+  const auto* command = command_of(name);
+  const bool more = !app->get_subcommands({}).empty() && !rest.empty();
+  if (more && !rest.front().starts_with('-')) command = nullptr;  // A word that is no command.
   CommandLine line;
   line.typed.assign(words.begin(), words.end());
   if (command != nullptr) {
@@ -124,6 +136,10 @@ int dispatch(Words words, const Environment& environment) {
 }  // namespace
 
 int help(const CommandLine& line, const Environment& environment) {
+  if (line.has("--man")) {
+    print_out(man_page());
+    return 0;
+  }
   auto words = line.program;
   words.emplace_back("--help");
   return dispatch(words, environment);

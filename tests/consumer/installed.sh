@@ -11,6 +11,10 @@ done
 ! readelf -d "$prefix/bin/muster" | grep -E 'RPATH|RUNPATH' || fail "bin/muster has a search path"
 [[ $("$prefix/bin/muster" --version) == *0.1.0* ]] || fail "bin/muster has another version"
 [[ -f $prefix/share/doc/muster/LICENSE ]] || fail "no licence is installed"
+for file in man/man1/muster.1 muster/muster.schema.json bash-completion/completions/muster \
+  zsh/site-functions/_muster fish/vendor_completions.d/muster.fish; do
+  [[ -s $prefix/share/$file ]] || fail "no share/$file is installed"
+done
 
 quiet configure "$WORK/build" "-DCMAKE_PREFIX_PATH=$prefix" "-DMUSTER_LIBTORCH=$LIBTORCH"
 quiet cmake --build "$WORK/build"

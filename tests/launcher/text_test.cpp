@@ -35,3 +35,11 @@ TEST_CASE("A field is what follows its name on its line") {
 }
 
 }  // namespace muster::launcher
+
+TEST_CASE("Words of a shell are quoted if they need it") {
+  CHECK(muster::launcher::shell_word("job-1.toml") == "job-1.toml");
+  CHECK(muster::launcher::shell_word("") == "''");
+  CHECK(muster::launcher::shell_word("a b") == "'a b'");
+  CHECK(muster::launcher::shell_word("it's") == "'it'\\''s'");
+  CHECK(muster::launcher::shell_word("$(x)") == "'$(x)'");
+}

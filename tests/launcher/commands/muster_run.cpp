@@ -34,8 +34,9 @@ void send_to_file(int fd, const std::string& path) {
 }  // namespace
 
 MusterEnd run_muster(const std::vector<std::string>& words, const TemporaryFolder& folder,
-                     std::map<std::string, std::string> environment) {
+                     std::map<std::string, std::string> environment, const std::string& input) {
   const TemporaryFolder streams;
+  streams.write("in", input);
   environment.try_emplace("PATH", std::getenv("PATH"));
   environment.try_emplace("XDG_CONFIG_HOME", streams.path());
   std::vector<std::string> argv{std::string(bin_dir) + "/muster"}, variables;
@@ -43,13 +44,14 @@ MusterEnd run_muster(const std::vector<std::string>& words, const TemporaryFolde
   for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
   auto argv_pointers = pointers_to(argv);
   auto variable_pointers = pointers_to(variables);
-  const auto out = streams.path() + "/out", err = streams.path() + "/err";
+  const auto in = streams.path() + "/in", out = streams.path() + "/out",
+             err = streams.path() + "/err";
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
     send_to_file(STDOUT_FILENO, out);
     send_to_file(STDERR_FILENO, err);
-    ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+    ::dup2(::open(in.c_str(), O_RDONLY), STDIN_FILENO);
     if (::chdir(folder.path().c_str()) == 0) {
       ::execve(argv_pointers[0], argv_pointers.data(), variable_pointers.data());
     }

@@ -16,9 +16,11 @@ struct MusterEnd {
 };
 
 /// Runs the program of the tree that is tested, with `words` as its arguments, to its end.
-/// Nothing but `environment`, PATH and an empty XDG_CONFIG_HOME is set, and it runs in `folder`.
+/// Nothing but `environment`, PATH and an empty XDG_CONFIG_HOME is set, and it runs in `folder`;
+/// `input` is what it reads.
 MusterEnd run_muster(const std::vector<std::string>& words, const TemporaryFolder& folder,
-                     std::map<std::string, std::string> environment = {});
+                     std::map<std::string, std::string> environment = {},
+                     const std::string& input = "");
 MusterEnd run_muster(const std::vector<std::string>& words,
                      std::map<std::string, std::string> environment = {});
 

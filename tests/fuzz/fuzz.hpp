@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace muster::fuzz {
+
+/// The one function of a fuzz target: 0 for an input that was taken, 1 for one that was refused as
+/// it should be. A crash, an endless loop or a broken promise ends the process.
+int try_input(std::string_view input);
+
+/// A promise that no input may break.
+inline void require(bool kept, const char* promise) {
+  if (kept) return;
+  std::fprintf(stderr, "broken: %s\n", promise);
+  std::abort();
+}
+
+}  // namespace muster::fuzz
