@@ -49,7 +49,12 @@ bool devices(const Value& value) {
 }
 
 bool address(const Value& value) {
-  const std::string& host = std::get<std::string>(value);
+  std::string host = std::get<std::string>(value);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+    in6_addr six{};
+    if (inet_pton(AF_INET6, host.c_str(), &six) != 1) return false;
+  }
   const auto colons = std::count(host.begin(), host.end(), ':');
   return colons != 1 && host.find_first_of(" \t\n,/[]") == host.npos && !is_of_no_host(host);
 }

@@ -7,7 +7,7 @@ namespace muster::rules {
 
 /// One of auto, cpu and cuda, or different indices and UUIDs.
 bool devices(const Value& value);
-/// Empty, or a host or the address of one, without a port.
+/// Empty, or a host or the address of one, without a port; IPv6 also in brackets.
 bool address(const Value& value);
 /// A rank, all or none.
 bool input_rank(const Value& value);

@@ -92,11 +92,12 @@ TEST_CASE("values are parsed whole and checked") {
   CHECK_FALSE(fault("launch.prefix", "a\nb").empty());
   CHECK(fault("launch.prefix", "{node}/{local_rank}: ").empty());
   CHECK(fault("launch.master_addr", "10.0.0.1:29500") == "the address of one host, without a port");
-  for (const char* text : {"0.0.0.0", "0", "::", "0:0::0", "255.255.255.255"}) {
+  for (const char* text : {"0.0.0.0", "0", "::", "0:0::0", "255.255.255.255", "[::]", "[a]", "[",
+                           "[]", "[10.0.0.1]"}) {
     INFO(text);
     CHECK_FALSE(fault("launch.master_addr", text).empty());
   }
-  for (const char* text : {"", "127.0.0.1", "::1", "node-7", "10.0.0.0"}) {
+  for (const char* text : {"", "127.0.0.1", "::1", "[::1]", "node-7", "10.0.0.0"}) {
     INFO(text);
     CHECK(fault("launch.master_addr", text).empty());
   }

@@ -328,6 +328,7 @@ const std::map<std::string, Step> value_steps{
     {"--lines", [](const std::string& count) { print_lines(1, std::atol(count.c_str())); }},
     {"--error-lines", [](const std::string& count) { print_lines(2, std::atol(count.c_str())); }},
     {"--touch", [](const std::string& path) { touch(path); }},
+    {"--touch-rank", [](const std::string& name) { touch(of_this_rank(name)); }},
     {"--daemonize", leave_daemon},
     {"--worker", [](const std::string& seconds) { start_worker(seconds, false); }},
     {"--far-worker", [](const std::string& seconds) { start_worker(seconds, true); }},

@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -21,6 +22,11 @@ std::vector<std::string> probes(int ranks, std::vector<std::string> steps) {
   std::vector<std::string> words{"-n", std::to_string(ranks), "--", probe_program()};
   words.insert(words.end(), steps.begin(), steps.end());
   return words;
+}
+
+int pid_of(const LaunchRun& run, int rank) {
+  return nlohmann::json::parse(
+      file_text(run.path("rank_" + std::to_string(rank) + ".json")))["pid"];
 }
 
 long lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
@@ -64,6 +70,54 @@ TEST_CASE("the rank that failed first is blamed, not the one that followed") {
     REQUIRE(end.code == 7);
     REQUIRE_THAT(end.err, ContainsSubstring("rank 3"));
   }
+}
+
+TEST_CASE("a rank that left with 0 is told where others fail without it") {
+  const LaunchEnd end = launch(probes(2, {"--on", "0", "--wait-exiting", "1", "--print-error",
+                                          "barrier: timed out\\n", "--exit", "5"}));
+  CHECK(end.code == 5);
+  CHECK_THAT(end.err, ContainsSubstring("rank 1 ended well"));
+}
+
+TEST_CASE("a rank that was killed is blamed, not the one that lost its peer") {
+  LaunchRun run(probes(2, {"--on", "0", "--wait-exiting", "1", "--print-error",
+                           "Error: Connection closed by peer\\n", "--exit", "1", "--on", "1",
+                           "--touch", "OUT/ready", "--sleep", "600"}));
+  run.wait_for_file("ready");
+  ::kill(pid_of(run, 1), SIGKILL);
+  const LaunchEnd end = run.wait();
+  CHECK(end.code == 137);
+  CHECK_THAT(end.err, ContainsSubstring("rank 1 was killed from outside: SIGKILL"));
+}
+
+TEST_CASE("no rank outlives one that failed, even if it ignores SIGTERM") {
+  LaunchRun run({"-n",
+                 "4",
+                 "--grace",
+                 "0.3",
+                 "--",
+                 probe_program(),
+                 "--on",
+                 "2",
+                 "--wait-for",
+                 "OUT/ready_0",
+                 "--wait-for",
+                 "OUT/ready_1",
+                 "--wait-for",
+                 "OUT/ready_3",
+                 "--exit",
+                 "7",
+                 "--on",
+                 "all",
+                 "--ignore-term",
+                 "--touch-rank",
+                 "ready",
+                 "--sleep",
+                 "600"});
+  const LaunchEnd end = run.wait();
+  CHECK(end.code == 7);
+  CHECK_THAT(end.err, ContainsSubstring("rank 2 failed first: exit 7"));
+  CHECK(run.survivors().empty());
 }
 
 TEST_CASE("a large rank is blamed though it dies slowly: by what it printed") {

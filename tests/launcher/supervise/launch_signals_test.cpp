@@ -106,11 +106,13 @@ TEST_CASE("user signals reach the ranks, and the job goes on") {
     return file_text(run.path("signals_0")) == "USR1\n" &&
            file_text(run.path("signals_1")) == "USR1\n";
   });
-  run.send(SIGUSR2);
-  wait_until([&] {
-    return file_text(run.path("signals_0")) == "USR1\nUSR2\n" &&
-           file_text(run.path("signals_1")) == "USR1\nUSR2\n";
-  });
+  for (const auto& [signal, all] : std::vector<std::pair<int, std::string>>{
+           {SIGUSR2, "USR1\nUSR2\n"}, {SIGUSR1, "USR1\nUSR2\nUSR1\n"}}) {
+    run.send(signal);
+    wait_until([&] {
+      return file_text(run.path("signals_0")) == all && file_text(run.path("signals_1")) == all;
+    });
+  }
   std::ofstream(run.path("done")).flush();
   CHECK(run.wait().code == 0);
 }

@@ -87,6 +87,13 @@ TEST_CASE("a rank starts in a session of its own with a clean signal state") {
   }
 }
 
+TEST_CASE("what a process hands on by nature a rank has as well") {
+  const LaunchEnd end = launch(
+      {"-n", "1", "--", "sh", "-c", "umask; nice; ulimit -c; pwd"},
+      {.wrapper = {"sh", "-c", "cd /; umask 027; ulimit -c 7; exec nice -n 3 \"$@\"", "sh"}});
+  CHECK(end.out == "0027\n3\n7\n/\n");
+}
+
 TEST_CASE("standard descriptors that are closed do no harm") {
   for (const std::vector<int>& closed : std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 1, 2}}) {
     LaunchRun run(

@@ -79,6 +79,20 @@ TEST_CASE("Ctrl-C on the terminal reaches each rank once, and ends the launcher 
   CHECK(run.survivors().empty());
 }
 
+TEST_CASE("a terminal that goes away ends the job as SIGHUP does") {
+  LaunchRun run({"-n", "2", "--", probe_program(), "--count-signals", "--wait-for", "OUT/signals_0",
+                 "--wait-for", "OUT/signals_1"},
+                on_terminal());
+  run.wait_for_file("counting_0");
+  run.wait_for_file("counting_1");
+  run.close_output();
+  const LaunchEnd end = run.wait();
+  CHECK(end.code == 128 + SIGHUP);
+  CHECK(file_text(run.path("signals_0")) == "HUP\n");
+  CHECK(file_text(run.path("signals_1")) == "HUP\n");
+  CHECK(run.survivors().empty());
+}
+
 TEST_CASE("in the background the terminal is not ours to read") {
   // An interactive shell gives a background job a process group of its own.
   const std::string script = "set -m; \"$@\" & wait $!; echo \"code $?\"";

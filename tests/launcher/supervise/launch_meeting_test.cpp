@@ -1,0 +1,157 @@
+// Where ranks meet: the address and the port that they get work, for programs that are not ours.
+
+#include "launcher/supervise/launch_run.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <netinet/in.h>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace muster::test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+/// Rank 0 listens where it was told, on a socket of its own, as a store does; the others bring JOB
+/// and get it back doubled.
+constexpr const char* meeting = R"(
+import os, socket
+host, port, job = os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT']), os.environ.get('JOB', '1')
+family = socket.AF_INET6 if ':' in host else socket.AF_INET
+if os.environ['RANK'] == '0':
+  server = socket.socket(family)
+  server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+  server.bind((host, port))
+  server.listen()
+  for _ in range(int(os.environ['WORLD_SIZE']) - 1):
+    peer = server.accept()[0]
+    other = peer.recv(99).decode()
+    assert other == job, f'job {job} was met by {other}'
+    peer.send(str(int(other) + int(job)).encode())
+else:
+  while True:
+    try:
+      peer = socket.create_connection((host, port))
+      break
+    except ConnectionRefusedError:
+      pass
+  peer.send(job.encode())
+  print('sum', peer.recv(99).decode(), 'at', host, flush=True)
+)";
+
+std::vector<std::string> meet(std::vector<std::string> options) {
+  options.insert(options.end(), {"-n", "2", "--no-prefix", "--", "python3", "-c", meeting});
+  return options;
+}
+
+/// Skips where `command` does not work.
+void needs(const std::string& command, const char* what) {
+  if (std::system((command + " >/dev/null 2>&1").c_str()) != 0) SKIP(what);
+}
+
+TEST_CASE("a port that is taken is refused before anything starts") {
+  const int taken = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* where = reinterpret_cast<sockaddr*>(&address);
+  REQUIRE(::bind(taken, where, size) == 0);
+  REQUIRE(::listen(taken, 1) == 0);
+  REQUIRE(::getsockname(taken, where, &size) == 0);
+  const auto port = std::to_string(ntohs(address.sin_port));
+  LaunchRun run({"--master-port", port, "-n", "2", "--", probe_program()});
+  const LaunchEnd end = run.wait();
+  CHECK(end.code == 2);
+  CHECK(std::ranges::count(end.err, '\n') == 1);
+  CHECK_THAT(end.err, ContainsSubstring(port));
+  CHECK_THAT(end.err, ContainsSubstring("--master-port 0"));
+  CHECK_FALSE(std::filesystem::exists(run.path("rank_0.json")));
+  ::close(taken);
+}
+
+TEST_CASE("many jobs at once meet their own ranks, whatever ports come and go") {
+  std::atomic<bool> done = false;
+  std::thread churn([&] {
+    while (!done) {
+      const int one = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_in any{};
+      any.sin_family = AF_INET;
+      any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      ::bind(one, reinterpret_cast<sockaddr*>(&any), sizeof any);
+      ::listen(one, 1);
+      ::usleep(1000);
+      ::close(one);
+    }
+  });
+  std::vector<std::unique_ptr<LaunchRun>> runs;
+  for (int job = 1; job <= 20; ++job) {
+    runs.push_back(std::make_unique<LaunchRun>(
+        meet({}), LaunchRun::Options{.environment = {{"JOB", std::to_string(job)}}}));
+  }
+  for (int job = 1; job <= 20; ++job) {
+    const LaunchEnd end = runs[static_cast<std::size_t>(job - 1)]->wait();
+    INFO(end.err);
+    CHECK(end.code == 0);
+    CHECK(end.out == "sum " + std::to_string(2 * job) + " at 127.0.0.1\n");
+  }
+  done = true;
+  churn.join();
+}
+
+TEST_CASE("a port alone changes nothing else") {
+  const TemporaryFolder folder;
+  folder.write("c.toml", "[launch]\nnum_processes = 1\n");
+  LaunchRun run(
+      {"--config", folder.path() + "/c.toml", "--master-port", "0", "--", probe_program()});
+  CHECK(run.wait().code == 0);
+  const auto rank = nlohmann::json::parse(file_text(run.path("rank_0.json")));
+  CHECK(rank["env"]["WORLD_SIZE"] == "1");
+  CHECK_FALSE(std::filesystem::exists(run.path("rank_1.json")));
+}
+
+TEST_CASE("addresses as people write them") {
+  CHECK(launch(meet({"--master-addr", "localhost"})).out == "sum 2 at 127.0.0.1\n");
+  const LaunchEnd wrong = launch(meet({"--master-addr", "1:2"}));
+  CHECK(wrong.code == 2);
+  CHECK_THAT(wrong.err, ContainsSubstring("without a port"));
+  needs("python3 -c \"import socket; socket.socket(socket.AF_INET6).bind(('::1', 0))\"",
+        "no IPv6 here");
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"--master-addr", "::1"}, {"--master-addr", "[::1]"}, {"--rdzv-endpoint", "[::1]:0"}})
+    CHECK(launch(meet(words)).out == "sum 2 at ::1\n");
+}
+
+TEST_CASE("without IPv6 nobody complains") {
+  needs("unshare --net true", "needs root, for a network of its own");
+  const std::string script =
+      "ip link set lo up; sysctl -qw net.ipv6.conf.all.disable_ipv6=1; exec \"$@\"";
+  const LaunchEnd end =
+      launch(meet({}), {.wrapper = {"unshare", "--net", "sh", "-c", script, "sh"}});
+  CHECK(end.code == 0);
+  CHECK(end.err.empty());
+  CHECK(end.out == "sum 2 at 127.0.0.1\n");
+}
+
+TEST_CASE("ranks get the address that was given, whatever the host is called") {
+  needs("unshare --uts true", "needs root, for a host name of its own");
+  const LaunchEnd end = launch(
+      meet({"--master-addr", "127.0.0.1"}),
+      {.wrapper = {"unshare", "--uts", "sh", "-c", "hostname no-such-host; exec \"$@\"", "sh"}});
+  CHECK(end.code == 0);
+  CHECK(end.out == "sum 2 at 127.0.0.1\n");
+}
+
+}  // namespace
+}  // namespace muster::test
