@@ -64,8 +64,8 @@ std::int64_t failure_ns(const Evidence& rank, std::int64_t stopped_ns) {
 }
 
 bool speaks_of_lost_peer(const Evidence& rank, std::int64_t stopped_ns) {
-  if (rank.death_record_ns)
-    return rank.reason == "communication" || looks_like_lost_peer(rank.text);
+  if (looks_like_lost_peer(rank.text)) return true;
+  if (rank.death_record_ns) return rank.reason == "communication";
   const std::int64_t from = last_second(rank, stopped_ns);
   return std::ranges::any_of(rank.stderr_lines, [from](const Tail::Line& line) {
     return line.monotonic_ns >= from && looks_like_lost_peer(line.text);

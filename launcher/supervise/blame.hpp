@@ -20,7 +20,8 @@ struct Evidence {
   /// When the end was seen: the kernel may announce a large process late.
   std::int64_t end_ns = 0;
   std::optional<std::int64_t> death_record_ns;
-  std::string reason, text;  ///< Of the death record, or of torchelastic's error file.
+  std::string reason;  ///< Of the death record.
+  std::string text;    ///< The exception that ended it: of the same, or of what it printed last.
   std::vector<Tail::Line> stderr_lines;
 };
 

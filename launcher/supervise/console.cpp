@@ -16,6 +16,18 @@ void Console::make_room(std::string& out) {
   close_line(out);
 }
 
+void Console::show_lines(std::string_view prefix, std::string_view lines, std::string& out) {
+  if (prefix.empty()) {
+    out += lines;
+    return;
+  }
+  while (!lines.empty()) {
+    const auto size = lines.find('\n') + 1;
+    out.append(prefix).append(lines.data(), size);
+    lines.remove_prefix(size);
+  }
+}
+
 void Console::show(int owner, std::string_view prefix, const Piece& piece, std::string& out) {
   const bool own = owner_ == owner;
   if (!own) {

@@ -18,6 +18,10 @@ class Console {
 
   /// `owner` is a number of the stream that the piece is of.
   void show(int owner, std::string_view prefix, const Piece& piece, std::string& out);
+  /// The same for whole lines with their ends and without a CR, while free(): much output is cheap.
+  static void show_lines(std::string_view prefix, std::string_view lines, std::string& out);
+  /// No line is open.
+  bool free() const noexcept { return owner_ == nobody; }
   /// Ends a line that its owner left open.
   void close_line(std::string& out);
   /// Whether another owner's line is so long that it came in parts, and others should wait for its

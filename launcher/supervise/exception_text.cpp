@@ -14,15 +14,19 @@ std::string_view after(std::string_view line, std::string_view head) {
 }
 
 /// "ValueError: no" in "Traceback ...", indented lines, "ValueError: no"; several may be chained.
+/// A program may put something of its own before each line: PyTorch "[rank1]: ".
 std::string python_text(std::span<const std::string> lines) {
-  std::string text;
+  std::string text, before;
   bool inside = false;
-  for (const std::string& line : lines) {
-    if (line.ends_with(traceback)) {  // A program may put something of its own before it.
+  for (const std::string_view line : lines) {
+    if (line.ends_with(traceback)) {
+      before = line.substr(0, line.size() - traceback.size());
       inside = true;
-    } else if (inside && !line.empty() && line.front() != ' ' && line.front() != '\t') {
+    } else if (inside && line.starts_with(before)) {
+      const auto rest = line.substr(before.size());
+      if (rest.empty() || rest.front() == ' ' || rest.front() == '\t') continue;
       inside = false;
-      text = line;
+      text = rest;
     }
   }
   return text;

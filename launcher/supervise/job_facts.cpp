@@ -29,7 +29,10 @@ void add_words(const RankFacts& facts, RankEnd& end) {
     if (end.text.empty()) end.text = facts.error_file->message;
     end.call_stack = facts.error_file->call_stack;
   }
-  if (end.text.empty()) end.text = exception_text(facts.last_lines);
+  if (!end.text.empty()) return;
+  std::vector<std::string> lines;  // More than are shown: a call stack may be long.
+  for (const Tail::Line& line : facts.stderr_lines) lines.push_back(line.text);
+  end.text = exception_text(lines);
 }
 
 RankEnd rank_end(int rank, const RankFacts& facts, std::int64_t job_started_ns) {

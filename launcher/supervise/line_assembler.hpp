@@ -54,6 +54,9 @@ class LineAssembler {
     pending_.clear();
   }
 
+  /// Nothing is kept: what comes next begins a line.
+  bool at_start() const noexcept { return pending_.empty() && !redraws_ && !continues_; }
+
   /// Whether flush() would show something.
   bool has_partial() const noexcept { return !pending_.empty() && pending_ != "\r"; }
 

@@ -38,13 +38,29 @@ void RankStream::take(std::string_view bytes, std::int64_t now_ns) {
     place_.outlet->last_byte = bytes.back();
     return;
   }
-  lines_.feed(bytes, [this](const Piece& piece) { show(piece); });
+  take_lines(bytes);
   const bool holds = place_.outlet->console.held_by(place_.owner);
   if (!lines_.has_partial() && !holds) {
     partial_due_ns_ = 0;
   } else if (partial_due_ns_ == 0 || holds) {
     partial_due_ns_ = now_ns + partial_ns;
   }
+}
+
+void RankStream::take_lines(std::string_view bytes) {
+  const auto feed = [&](std::string_view part) {
+    lines_.feed(part, [this](const Piece& piece) { show(piece); });
+    bytes.remove_prefix(part.size());
+  };
+  if (!lines_.at_start()) feed(bytes.substr(0, bytes.find('\n') + 1));
+  // Whole lines, which are nearly all that there is, need nothing of what the pieces need.
+  const auto end = bytes.rfind('\n') + 1;
+  if (end > 0 && lines_.at_start() && place_.outlet->console.free() &&
+      bytes.substr(0, end).find('\r') == std::string_view::npos) {
+    Console::show_lines(place_.prefix, bytes.substr(0, end), place_.outlet->sink.buffer());
+    bytes.remove_prefix(end);
+  }
+  feed(bytes);
 }
 
 void RankStream::show(const Piece& piece) const {

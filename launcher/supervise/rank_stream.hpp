@@ -68,6 +68,7 @@ class RankStream {
 
  private:
   void take(std::string_view bytes, std::int64_t now_ns);
+  void take_lines(std::string_view bytes);
   void show(const Piece& piece) const;
   void release_console() const;
 

@@ -1,6 +1,7 @@
 #include "report/failure.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -8,6 +9,8 @@
 namespace muster::launcher {
 
 namespace {
+
+using Catch::Matchers::ContainsSubstring;
 
 Plan plan_of(int ranks) {
   Plan plan;
@@ -95,6 +98,13 @@ TEST_CASE("However much there is to say, it is at most 25 lines of the screen's 
   for (int rank = 1; rank < 40; ++rank) ranks.push_back(end_of(rank, rank));
   const auto text = failure_text(failed(first, ranks), plan_of(40), Screen(), false);
   CHECK(std::count(text.begin(), text.end(), '\n') <= 25);
+  auto more = failed(first, ranks);
+  more.memory = MemoryKills{1, false, 100, "/job", 99};
+  more.message = "process 17 did not end";
+  more.first->core = more.first->stderr_log = "x";
+  more.first->call_stack = "1\n2\n3\n4\n5\n6";
+  const auto most = failure_text(more, plan_of(40), Screen(), false);
+  CHECK(std::count(most.begin(), most.end(), '\n') <= 25);
   CHECK(text.find("line 99") != text.npos);
   CHECK(text.find("more kinds of ends; --report FILE has them all") != text.npos);
   std::size_t start = text.find('\n') + 1;
@@ -103,6 +113,69 @@ TEST_CASE("However much there is to say, it is at most 25 lines of the screen's 
     CHECK(end - start <= 80);
     start = end + 1;
   }
+}
+
+TEST_CASE("What killed a rank is in the first line, and where more is known below") {
+  auto first = end_of(1, 137, SIGKILL);
+  first.out_of_memory = true;
+  first.stderr_log = "runs/a/rank-1.stderr";
+  first.core =
+      "/a/folder/with/a/name/that/is/much/longer/than/the/screen/is/wide/at/80/columns/core";
+  auto outcome = failed(first, {end_of(0, 143, SIGTERM, true), first});
+  outcome.memory = MemoryKills{1, false, 4294967296, "/job", 4294967296};
+  CHECK(failure_text(outcome, plan_of(2), Screen(), false) ==
+        "muster: rank 1 was killed: out of memory, SIGKILL (exit 137) on node-a, local rank 1, pid "
+        "41266, after 12.4 s\n"
+        "  memory   the control group allows 4 GiB and the job used 4 GiB\n"
+        "           the kernel killed 1 process of /job\n"
+        "  core     " +
+            first.core +
+            "\n"
+            "  log      runs/a/rank-1.stderr\n"
+            "  then     rank 0 stopped by muster (SIGTERM)\n");
+  outcome.memory = MemoryKills{2, true, {}, "", {}};
+  CHECK_THAT(failure_text(outcome, plan_of(2), Screen(), false),
+             ContainsSubstring("rank 1 was killed: the host ran out of memory") &&
+                 ContainsSubstring("killed 2 processes of this host"));
+  first.out_of_memory = false;
+  CHECK_THAT(failure_text(failed(first, {}), plan_of(2), Screen(), true),
+             ContainsSubstring("rank 1 was killed from outside: SIGKILL (exit 137) on"));
+  first.stopped_by_us = true;
+  CHECK_THAT(failure_text(failed(first, {}), plan_of(2), Screen(), true),
+             ContainsSubstring("rank 1 failed first: SIGKILL (exit 137) on"));
+}
+
+TEST_CASE("Ranks that left early are in the first line") {
+  auto outcome = failed(end_of(2, 1), {end_of(0, 0), end_of(1, 0), end_of(2, 1)});
+  outcome.left_early = {0, 1};
+  CHECK_THAT(failure_text(outcome, plan_of(3), Screen(), true),
+             ContainsSubstring("ranks 0-1 left early (exit 0), then rank 2 failed: exit 1 on"));
+}
+
+TEST_CASE("A call stack is told unless it is among the last lines") {
+  auto first = end_of(1, 1);
+  first.text = "ValueError: no";
+  first.call_stack = "Traceback (most recent call last):\n  a\n  b\n  c\nValueError: no";
+  const auto text = failure_text(failed(first, {}), plan_of(2), Screen(), false);
+  CHECK_THAT(text, ContainsSubstring("  stack      a\n             b\n             c\n"));
+  first.last_lines = {"Traceback (most recent call last):", "ValueError: no"};
+  CHECK(failure_text(failed(first, {}), plan_of(2), Screen(), false).find("stack") ==
+        std::string::npos);
+}
+
+TEST_CASE("What lines tell a terminal stays out of the failure") {
+  auto first = end_of(1, 1);
+  first.last_lines = {"\x1b[1;31mred\x1b[0m \a\tand\0 more"};
+  CHECK_THAT(failure_text(failed(first, {}), plan_of(2), Screen(), false),
+             ContainsSubstring("  output   red \tand\n"));
+}
+
+TEST_CASE("A rank that is alone but not shown has its lines told") {
+  auto first = end_of(0, 7);
+  first.last_lines = {"nobody saw this"};
+  first.shown = false;
+  CHECK_THAT(failure_text(failed(first, {first}), plan_of(1), Screen(), false),
+             ContainsSubstring("  output   nobody saw this\n"));
 }
 
 TEST_CASE("What no rank explains has a line of its own") {

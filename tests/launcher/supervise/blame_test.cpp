@@ -123,5 +123,25 @@ TEST_CASE("what looks like an error") {
   CHECK_FALSE(looks_like_lost_peer("label 11 is not in [0, 10)"));
 }
 
+TEST_CASE("a rank that was dumping core when the others were stopped was dead before them") {
+  Evidence dumping = killed(SIGSEGV, 4000);
+  dumping.core_dumped = true;
+  CHECK(named({exited(9, 30), dumping}, 30) == 1U);
+  // One that crashed because it was stopped was not.
+  CHECK(named({exited(9, 30), stopped(dumping)}, 30) == 0U);
+}
+
+TEST_CASE("who missed a peer says so") {
+  const auto missed = [](const Evidence& rank) { return is_for_want_of_a_peer(rank, start); };
+  CHECK(missed(with_record(exited(1, 0), 0, "communication")));
+  CHECK(missed(with_line(exited(1, 0), 0, "RuntimeError: Timed out waiting 5000ms for recv")));
+  CHECK_FALSE(missed(with_line(exited(1, 0), 0, "Error: no label")));
+  // However long it took to end after that.
+  Evidence slow = exited(1, 5000);
+  slow.text = "RuntimeError: Connection reset by peer";
+  CHECK(missed(slow));
+  CHECK_FALSE(missed(with_line(killed(SIGSEGV, 0), 0, "connection reset by peer")));
+}
+
 }  // namespace
 }  // namespace muster::launcher

@@ -26,6 +26,19 @@ TEST_CASE("every line has the prefix of its rank") {
   CHECK(screen.out == "[0] one\n[1] \n[0] two\n");
 }
 
+TEST_CASE("whole lines at once are the same as one by one") {
+  Screen one_by_one(false);
+  for (const char* line : {"one", "", "two"}) one_by_one.line(0, line);
+  std::string out;
+  Console::show_lines("[0] ", "one\n\ntwo\n", out);
+  CHECK(out == one_by_one.out);
+  Console::show_lines("", "three\n", out);
+  CHECK(out == one_by_one.out + "three\n");
+  CHECK(one_by_one.console.free());
+  one_by_one.show(0, {.text = "open"});
+  CHECK_FALSE(one_by_one.console.free());
+}
+
 TEST_CASE("a line that was begun goes on without a second prefix") {
   Screen screen(false);
   screen.show(0, {.text = "Name? "});

@@ -40,6 +40,13 @@ std::map<std::string, std::string> by_rank(const std::string& text) {
   return ranks;
 }
 
+/// The largest resident size that a process had, MiB.
+long peak_mib(pid_t pid) {
+  const std::string text = file_text("/proc/" + std::to_string(pid) + "/status");
+  const auto at = text.find("VmHWM:");
+  return at == std::string::npos ? -1 : std::atol(text.c_str() + at + 6) / 1024;
+}
+
 TEST_CASE("lines of several ranks stay whole and carry their rank") {
   LaunchRun run({"-n", "8", "--", probe_program(), "--lines", "10000"});
   const LaunchEnd end = run.wait();
@@ -139,11 +146,61 @@ TEST_CASE("ranks can be filtered, and a filtered rank's last lines are still tol
             .out.empty());
 }
 
-/// The largest resident size that a process had, MiB.
-long peak_mib(pid_t pid) {
-  const std::string text = file_text("/proc/" + std::to_string(pid) + "/status");
-  const auto at = text.find("VmHWM:");
-  return at == std::string::npos ? -1 : std::atol(text.c_str() + at + 6) / 1024;
+TEST_CASE("what is written without an end of line is seen, each time") {
+  for (const std::string ranks : {"1", "2"}) {
+    LaunchRun run({"-n", ranks, "--", probe_program(), "--print", ".", "--wait-for", "OUT/1",
+                   "--print", ",", "--wait-for", "OUT/2", "--print", ";"});
+    const std::string prefix = ranks == "1" ? "" : "[0] ";
+    run.wait_for_output(".");
+    std::ofstream(run.path("1")).flush();
+    run.wait_for_output(",");
+    std::ofstream(run.path("2")).flush();
+    CHECK(run.wait().code == 0);
+  }
+}
+
+/// Much output of all ranks, to a file: nothing is lost or changed, and the launcher stays small.
+void pass_much(int count, long lines) {
+  std::vector<std::string> words{"-n",      std::to_string(count), "--", probe_program(),
+                                 "--lines", std::to_string(lines)};
+  for (int rank = 0; rank < count; ++rank) {
+    const std::string number = std::to_string(rank);
+    words.insert(words.end(), {"--on", number, "--touch", "OUT/written_" + number});
+  }
+  words.insert(words.end(), {"--on", "all", "--wait-for", "OUT/go"});
+  LaunchRun run(words, {.wrapper = {"sh", "-c", "exec \"$@\" > $OUT/all", "sh"}});
+  for (int rank = 0; rank < count; ++rank) run.wait_for_file("written_" + std::to_string(rank));
+  CHECK(peak_mib(run.pid()) <= 12);
+  std::ofstream(run.path("go")).flush();
+  CHECK(run.wait().code == 0);
+  const auto ranks = by_rank(file_text(run.path("all")));
+  for (int rank = 0; rank < count; ++rank) {
+    const bool exact = ranks.at("[" + std::to_string(rank) + "]") == printed_lines(rank, lines);
+    CHECK(exact);
+  }
+}
+
+TEST_CASE("10 MB pass byte for byte and in little memory") { pass_much(2, 30'000); }
+
+TEST_CASE("200 MB pass byte for byte and in little memory", "[.]") { pass_much(2, 600'000); }
+
+TEST_CASE("8 ranks of 100000 lines each", "[.]") { pass_much(8, 100'000); }
+
+TEST_CASE("a stdout that others made non-blocking loses nothing") {
+  const std::string script =
+      "import fcntl, os, sys; fcntl.fcntl(1, fcntl.F_SETFL, os.O_NONBLOCK); "
+      "os.execvp(sys.argv[1], sys.argv[1:])";
+  for (const std::string prefix : {"--no-prefix", "--prefix=[{rank}] "}) {
+    LaunchRun run({"-n", "2", prefix, "--", probe_program(), "--on", "1", "--lines", "20000"},
+                  {.wrapper = {"python3", "-c", script}});
+    run.wait_for_file("rank_1.json");
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    const LaunchEnd end = run.wait();
+    CHECK(end.code == 0);
+    const bool complete =
+        (prefix == "--no-prefix" ? end.out : by_rank(end.out).at("[1]")) == printed_lines(1, 20000);
+    CHECK(complete);
+  }
 }
 
 TEST_CASE("a slow reader makes ranks wait and gets everything") {

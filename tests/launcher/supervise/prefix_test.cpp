@@ -33,5 +33,11 @@ TEST_CASE("columns are characters, not bytes") {
   CHECK(columns_of("│é│") == 3);
 }
 
+TEST_CASE("ranks have colours that differ, and a prefix of nothing has none") {
+  CHECK(coloured("[0] ", 0) == "\x1b[36m[0] \x1b[0m");
+  CHECK(coloured("[1] ", 1) != coloured("[1] ", 2));
+  CHECK(coloured("", 3).empty());
+}
+
 }  // namespace
 }  // namespace muster::launcher

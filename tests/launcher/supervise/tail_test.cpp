@@ -44,5 +44,19 @@ TEST_CASE("a line of any length takes bounded memory") {
   CHECK(tail.last_lines().front().size() == Tail::longest_line);
 }
 
+TEST_CASE("of much output at once the last lines are the same as of all its lines") {
+  std::string text = "begun ";
+  for (int i = 0; i < 1000; ++i) text += std::to_string(i) + "\n";
+  text += "open";
+  Tail whole, pieces;
+  whole.feed(text, 1);
+  for (const char letter : text) pieces.feed(std::string_view(&letter, 1), 1);
+  CHECK(whole.last_lines() == pieces.last_lines());
+  CHECK(whole.lines().size() == pieces.lines().size());
+  CHECK(whole.lines().front().text == pieces.lines().front().text);
+  CHECK(Tail().empty());
+  CHECK_FALSE(whole.empty());
+}
+
 }  // namespace
 }  // namespace muster::launcher
