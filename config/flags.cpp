@@ -57,7 +57,7 @@ GivenFlag for_target(std::string_view target, const GivenFlag& flag) {
 
 bool FlagWord::wants_next() const noexcept {
   if (value) return false;
-  if (command) return !command->word.empty();
+  if (command) return !command->word.empty() && !command->optional;
   return setting ? setting->takes_value() : foreign && foreign->takes_value;
 }
 

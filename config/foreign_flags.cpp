@@ -16,8 +16,8 @@ constexpr std::string_view one_host = "this version starts ranks on one host";
 constexpr std::string_view no_rendezvous = "the ranks of one host need no rendezvous";
 constexpr std::string_view fixed_log_files =
     "--log-dir writes a file for each rank's stdout and one for its stderr";
-constexpr std::string_view no_binding =
-    "ranks are not bound to cores; --threads sets how many threads each has";
+constexpr std::string_view our_binding =
+    "--bind node or --bind core places ranks; --dry-run shows where";
 constexpr std::string_view no_sharding =
     "parameters are not sharded in this version; leave it out to train with ddp";
 constexpr std::string_view python_only = "it concerns the compiler of Python programs";
@@ -63,7 +63,6 @@ Flags redirects(const GivenFlag& flag, Notes&) {
 
 Flags only_full(const GivenFlag& flag, Notes&) { return only(flag, {"no"}, no_low_precision); }
 Flags only_stage_0(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, no_sharding); }
-Flags only_unbound(const GivenFlag& flag, Notes&) { return only(flag, {"none"}, no_binding); }
 Flags only_no_compiler(const GivenFlag& flag, Notes&) { return only(flag, {"no"}, python_only); }
 Flags only_default_role(const GivenFlag& flag, Notes&) {
   return only(flag, {"default"}, "there is one role, and ROLE_NAME is default");
@@ -97,6 +96,19 @@ Flags include(const GivenFlag& flag, Notes&) {
   const std::string value = value_of(flag);
   if (!value.starts_with(here)) refuse(flag, "expected localhost:0,2; " + std::string(one_host));
   return {{"--devices", value.substr(here.size()), flag.name}};
+}
+
+/// torchrun's, mpirun's and srun's words for the places of ranks.
+Flags binding(const GivenFlag& flag, Notes&) {
+  constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"none", "none"},         {"no", "none"},        {"node", "node"},    {"numa", "node"},
+      {"socket", "node"},       {"sockets", "node"},   {"package", "node"}, {"ldoms", "node"},
+      {"core-complex", "node"}, {"exclusive", "core"}, {"core", "core"},    {"cores", "core"}};
+  const std::string value = lower(value_of(flag));
+  for (const auto& [theirs, ours] : words) {
+    if (value == theirs) return {{"--bind", std::string(ours), flag.name}};
+  }
+  refuse(flag, our_binding);
 }
 
 /// mpirun's -x NAME hands on a variable that ranks have here anyway.
@@ -199,15 +211,17 @@ constexpr ForeignFlag table[] = {
     {"--wdir", refused, true, "", "change to the folder first: cd DIR"},
     {"-wdir", refused, true, "", "change to the folder first: cd DIR"},
     {"--allow-run-as-root", ignored, false, "", "root may start jobs"},
-    {"--numa-binding", refused, true, "", no_binding},
-    {"--enable-cpu-affinity", refused, false, "", no_binding},
-    {"--bind-cores-to-rank", refused, false, "", no_binding},
-    {"--bind-core-list", refused, true, "", no_binding},
-    {"--bind", translation, true, "", "none", only_unbound},
-    {"--bind-to", translation, true, "", "none", only_unbound},
-    {"-bind-to", translation, true, "", "none", only_unbound},
-    {"--map-by", refused, true, "", no_binding},
-    {"--rank-by", refused, true, "", no_binding},
+    {"--numa-binding", translation, true, "--bind", "", binding},
+    {"--numa-bind", constant, false, "--bind=node", ""},
+    {"--enable-cpu-affinity", constant, false, "--bind=node", ""},
+    {"--bind-cores-to-rank", constant, false, "--bind=core", ""},
+    {"--bind-core-list", refused, true, "",
+     "start muster under taskset -c LIST: --bind core divides what is allowed"},
+    {"--bind-to", translation, true, "--bind", "", binding},
+    {"-bind-to", translation, true, "--bind", "", binding},
+    {"--cpu-bind", translation, true, "--bind", "", binding},
+    {"--map-by", refused, true, "", our_binding},
+    {"--rank-by", refused, true, "", our_binding},
     {"--mca", refused, true, "", "muster is not MPI"},
     {"-mca", refused, true, "", "muster is not MPI"},
     // How to train.

@@ -116,7 +116,10 @@ std::string meaning(const ForeignFlag& flag) {
 std::string help_text(std::span<const CommandFlag> own, std::size_t width) {
   std::vector<Line> lines;
   for (const CommandFlag& flag : own) {
-    lines.push_back(line_of(flag.name, flag.short_flag, flag.word, std::string(flag.help)));
+    const auto name =
+        std::string(flag.name) + (flag.optional ? "[=" + std::string(flag.word) + "]" : "");
+    lines.push_back(
+        line_of(name, flag.short_flag, flag.optional ? "" : flag.word, std::string(flag.help)));
   }
   const std::size_t settings_start = lines.size();
   for (const Setting& row : settings_table()) {

@@ -19,6 +19,10 @@ struct ProcessSpec {
   std::string device;              ///< "cpu", or the device as CUDA_VISIBLE_DEVICES names it.
   std::string device_name;         ///< For people: "H200"; empty for cpu.
   int threads = 1;                 ///< OMP_NUM_THREADS, also when the user set it.
+  std::vector<int> cpus;           ///< It runs on these only; empty: on all that muster may use.
+  int memory_node = -1;            ///< The NUMA node that its memory comes from first; -1: any.
+  bool bind_asked = false;         ///< A person asked for these two: a refusal is told.
+  std::string nic;                 ///< For people: the InfiniBand device nearest to its device.
 };
 
 /// The whole job.
@@ -28,6 +32,7 @@ struct Plan {
   std::string run_directory;  ///< The job's private folder; empty in a dry run.
   bool prefix_asked = false;  ///< A person gave the prefix: one rank alone gets it too.
   std::string why_ranks;      ///< Why this many, if it was chosen for the user; else empty.
+  std::string bind_note;      ///< Why ranks are not bound as it was asked for; else empty.
 
   /// The rank of that number in the world; null if another host has it.
   const ProcessSpec* find(int rank) const {

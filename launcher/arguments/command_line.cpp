@@ -80,7 +80,8 @@ class Splitter {
       line_.module = line_.module || word.command->name == module_flag;
       // Behind a second "=" CLI11 keeps a value as it is. Else it would take the next word for an
       // empty one, and "{}" and "[[x]]" for something else.
-      line_.own.push_back(std::string(word.command->name) + (flag.value ? "==" + *flag.value : ""));
+      const auto value = word.command->word.empty() ? "" : "==" + flag.value.value_or("");
+      line_.own.push_back(std::string(word.command->name) + value);
     } else {
       line_.settings.push_back(std::move(flag));
     }

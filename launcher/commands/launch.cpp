@@ -2,14 +2,13 @@
 
 #include "commands/commands.hpp"
 #include "commands/launch_end.hpp"
+#include "commands/launch_plan.hpp"
 #include "commands/run_job.hpp"
 #include "commands/sources.hpp"
 #include "devices/choose_devices.hpp"
 #include "planning/address.hpp"
 #include "planning/make_plan.hpp"
-#include "planning/plan_text.hpp"
 #include "report/report_file.hpp"
-#include "screen/screen.hpp"
 #include "supervise/descriptors.hpp"
 
 #include <fmt/core.h>
@@ -36,6 +35,7 @@ int launch(const CommandLine& line, const Environment& environment) {
   if (line.program.empty()) {
     throw ConfigError("no program given; for example: muster launch -n 2 -- ./train --epochs 3");
   }
+  check_dry_run(line);
   if (const auto path = line.value("--report")) {
     if (line.has("--dry-run")) throw ConfigError("--report: --dry-run starts nothing to report on");
     check_report_path(*path);
@@ -43,7 +43,7 @@ int launch(const CommandLine& line, const Environment& environment) {
   const auto resolution = resolve(sources_of(line, environment));
   const SettingNames names(resolution);
   const auto& settings = resolution.settings();
-  const auto topology = discover(Sysroot(), nvml_use(settings.launch, environment));
+  const auto topology = host_of(line, resolution, environment);
 
   Job job{line.program, line.module, environment, random_id(), "", "", 0};
   job.address = literal_address(settings.launch.master_addr, names);
@@ -51,8 +51,7 @@ int launch(const CommandLine& line, const Environment& environment) {
   if (line.has("--dry-run")) {
     const bool notes = settings.log.level == "info" || settings.log.level == "debug";
     if (notes && !line.has("--quiet")) announce_choices(resolution, "", environment);
-    print_out(plan_text(make_plan(resolution, topology, job), settings.train, topology.cpus,
-                        environment, Screen::of(STDOUT_FILENO, environment)));
+    print_dry_run(line, resolution, topology, job);
     return 0;
   }
   const auto devices = choose_devices(settings.launch, environment, topology.nvidia, names);

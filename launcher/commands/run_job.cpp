@@ -70,8 +70,10 @@ class Starts {
   /// Says what was decided.
   void announce() const {
     const auto& level = resolution_.settings().log.level;
-    if (!line_.has("--quiet") && (level == "info" || level == "debug"))
+    if (!line_.has("--quiet") && (level == "info" || level == "debug")) {
       announce_choices(resolution_, end_.plan.why_ranks, job_.environment);
+      if (!end_.plan.bind_note.empty()) complain(end_.plan.bind_note, job_.environment);
+    }
     if (!line_.has("--verbose")) return;
     for (const auto& note : line_.notes) complain(note, job_.environment);
     print_error(plan_text(end_.plan, resolution_.settings().train, topology_.cpus, job_.environment,

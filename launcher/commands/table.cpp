@@ -10,7 +10,10 @@ constexpr CommandFlag launch_flags[] = {
     {"--module", 'm', "", "The program is a Python module; ends muster's options."},
     {"--config", 0, "FILE", "Settings file, instead of ./muster.toml."},
     {"--no-config", 0, "", "Read no settings file."},
-    {"--dry-run", 0, "", "Print what each rank would run, and start nothing."},
+    {"--dry-run", 0, "json|sh",
+     "Print what each rank would run, and start nothing; as text, as JSON or as a shell script.",
+     true},
+    {"--topology", 0, "FILE", "Plan for the machine that muster env --record wrote to FILE."},
     {"--report", 0, "FILE", "Write how the job ended to FILE, as JSON."},
     {"--quiet", 'q', "", "Of muster's own lines only the first of a failure."},
     {"--verbose", 'v', "", "Say what was decided, and which flags had no effect."},
@@ -54,6 +57,8 @@ constexpr CommandFlag config_show_flags[] = {
 
 constexpr CommandFlag env_flags[] = {
     {"--json", 0, "", "As JSON."},
+    {"--record", 0, "FILE", "Write the machine to FILE, for --topology."},
+    {"--topology", 0, "FILE", "Show the machine of FILE, not this one."},
     {"--help", 'h', "", "This text."},
 };
 
@@ -103,7 +108,7 @@ constexpr Command table[] = {
      "Print the JSON schema of settings files, for editors.",
      config_schema},
     {{"env", env_flags, false, false},
-     "env [--json]",
+     "env [--json] [--record FILE | --topology FILE]",
      "Show what this machine has, and what a launch here would use.",
      env},
     {{"completion", completion_flags, false, false, true},

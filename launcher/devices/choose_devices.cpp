@@ -76,7 +76,7 @@ DeviceChoice listed_devices(const std::string& name, const LaunchSettings& setti
   for (const auto& entry : settings.devices) {
     const auto* device = find_entry(name, entry, visible);
     // An instance cannot be listed without the driver; its full name is taken on trust.
-    const VisibleDevice instance{entry, ""};
+    const VisibleDevice instance{entry};
     if (device == nullptr && is_instance(entry) && !user_limited) device = &instance;
     if (device == nullptr) refuse_entry(name, entry, visible, user_limited, found);
     if (std::find(choice.devices.begin(), choice.devices.end(), *device) != choice.devices.end()) {

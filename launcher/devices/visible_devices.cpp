@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::launcher {
 namespace {
@@ -31,9 +32,8 @@ std::string common_model(const NvidiaDevices& found) {
   return same && !all.empty() ? all.front().model : "";
 }
 
-std::string model_of_index(const NvidiaDevices& found, std::size_t index, bool pci_order) {
-  // CUDA's own order is the fastest first, which files do not tell.
-  return pci_order ? found.usable[index].model : common_model(found);
+VisibleDevice named(std::string name, const NvidiaDevice& device) {
+  return {std::move(name), device.model, device.pci, device.node};
 }
 
 VisibleDevice by_index(std::string_view whole, std::string_view entry, const NvidiaDevices& found,
@@ -46,7 +46,9 @@ VisibleDevice by_index(std::string_view whole, std::string_view entry, const Nvi
                   : "does not exist: this host has " + count_of(found) +
                         (count == 0 ? "" : fmt::format(", 0 to {}", count - 1)));
   }
-  return {std::string(entry), model_of_index(found, static_cast<std::size_t>(*index), pci_order)};
+  // CUDA's own order is the fastest first, which files do not tell; of one model it is PCI order.
+  if (!pci_order && common_model(found).empty()) return {std::string(entry)};
+  return named(std::string(entry), found.usable[static_cast<std::size_t>(*index)]);
 }
 
 VisibleDevice by_uuid(std::string_view whole, std::string_view entry, const NvidiaDevices& found) {
@@ -62,7 +64,19 @@ VisibleDevice by_uuid(std::string_view whole, std::string_view entry, const Nvid
   if (match == nullptr && all_known) {
     refuse(whole, entry, "is none of this host's " + count_of(found));
   }
-  return {std::string(entry), match != nullptr ? match->model : ""};
+  return match == nullptr ? VisibleDevice{std::string(entry)} : named(std::string(entry), *match);
+}
+
+/// Its full name is taken on trust: instances cannot be listed without the driver. On a host with
+/// one device it can only be of that one.
+VisibleDevice instance_named(std::string_view entry, const NvidiaDevices& found) {
+  for (const auto& device : found.usable) {
+    if (device.uuid == entry) return named(std::string(entry), device);
+  }
+  VisibleDevice instance{std::string(entry)};
+  if (found.usable.size() == 1) instance.node = found.usable.front().node;
+  if (found.usable.size() == 1) instance.pci = found.usable.front().pci;
+  return instance;
 }
 
 VisibleDevices all_of(const NvidiaDevices& found) {
@@ -72,8 +86,7 @@ VisibleDevices all_of(const NvidiaDevices& found) {
   for (std::size_t index = 0; index < found.usable.size(); ++index) {
     const auto& device = found.usable[index];
     if (device.divided) continue;  // Programs can only use its instances.
-    all.devices.push_back(
-        {all.needs_pci_order ? std::to_string(index) : device.uuid, device.model});
+    all.devices.push_back(named(all.needs_pci_order ? std::to_string(index) : device.uuid, device));
   }
   return all;
 }
@@ -93,7 +106,7 @@ VisibleDevices visible_devices(const std::optional<std::string>& variable,
     const auto entry = trim(whole.substr(at, comma - at));
     VisibleDevice device;
     if (is_instance(entry)) {
-      device.name = entry;
+      device = instance_named(entry, found);
     } else if (entry.starts_with("GPU-")) {
       device = by_uuid(whole, entry, found);
     } else {

@@ -11,8 +11,10 @@ namespace muster::launcher {
 
 /// A device as ranks will be told of it.
 struct VisibleDevice {
-  std::string name;   ///< For CUDA_VISIBLE_DEVICES: a UUID, or the user's own word.
-  std::string model;  ///< For people; empty if unknown.
+  std::string name;     ///< For CUDA_VISIBLE_DEVICES: a UUID, or the user's own word.
+  std::string model{};  ///< For people; empty if unknown.
+  std::string pci{};    ///< "0000:01:00.0"; empty if unknown.
+  int node = -1;        ///< The NUMA node next to it; -1 if unknown.
   bool operator==(const VisibleDevice&) const = default;
 };
 

@@ -1,11 +1,16 @@
 #include "planning/make_plan.hpp"
 
 #include "devices/choose_devices.hpp"
+#include "planning/nearest_nic.hpp"
+#include "planning/placement.hpp"
 #include "planning/program.hpp"
 #include "planning/rank_environment.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace muster::launcher {
 namespace {
@@ -30,8 +35,14 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
   const auto devices =
       choose_devices(launch, job.environment, topology.nvidia, SettingNames(resolution));
   const auto count = choose_ranks(launch, devices);
-  const auto shared =
-      shared_environment(resolution, job.environment, topology.cpus.threads_for(count.ranks));
+  const auto placement = place_ranks(launch, topology, devices, count.ranks);
+  const auto shared = shared_environment(resolution, job.environment,
+                                         threads_of(topology.cpus, placement, count.ranks));
+
+  std::vector<std::string> pci;
+  for (const auto& device : devices.devices) pci.push_back(device.pci);
+  const auto nics =
+      topology.layout ? nearest_nics(*topology.layout, pci) : std::vector<std::string>();
 
   ProcessSpec common;
   common.host = topology.host;
@@ -48,6 +59,7 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
   plan.run_directory = job.run_directory;
   plan.prefix_asked = resolution.entry("launch.prefix").origin.kind != Origin::Kind::built_in;
   plan.why_ranks = count.why;
+  plan.bind_note = placement.note;
   plan.ranks.reserve(static_cast<std::size_t>(count.ranks));
   for (int rank = 0; rank < count.ranks; ++rank) {
     auto spec = common;
@@ -56,6 +68,13 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
       const auto& device = devices.devices[static_cast<std::size_t>(rank) % devices.devices.size()];
       spec.device = device.name;
       spec.device_name = device.model;
+    }
+    if (!nics.empty()) spec.nic = nics[static_cast<std::size_t>(rank) % nics.size()];
+    if (!placement.ranks.empty()) {
+      const auto& place = placement.ranks[static_cast<std::size_t>(rank)];
+      spec.cpus = place.cpus;
+      spec.memory_node = place.memory_node;
+      spec.bind_asked = launch.bind != "auto";
     }
     spec.set = spec.world.to_environment();
     // Ranks know the default themselves; an inner launcher would take it for a person's wish.

@@ -3,30 +3,17 @@
 #include <muster/contract.hpp>
 #include <muster/show.hpp>
 
+#include "planning/dry_run.hpp"
 #include "topology/cpu_list.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 namespace muster::launcher {
 namespace {
-
-/// As a shell would take it back.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view plain = "-_./=:,+@%^";
-  const bool safe = !word.empty() && std::all_of(word.begin(), word.end(), [&](char letter) {
-    const bool beyond_ascii = static_cast<unsigned char>(letter) > 127;
-    return beyond_ascii || std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
-           plain.find(letter) != plain.npos;
-  });
-  if (safe) return word;
-  std::string text = "'";
-  for (const char letter : word)
-    text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return text + "'";
-}
 
 std::string shown_value(const std::string& name, const std::string& value) {
   if (is_secret_name(name)) return "(hidden)";
@@ -34,7 +21,7 @@ std::string shown_value(const std::string& name, const std::string& value) {
   if (name == "TORCHELASTIC_ERROR_FILE" && value.starts_with("/error-")) {
     return "(private)" + value;
   }
-  return quoted(value);
+  return shell_quoted(value);
 }
 
 /// Entries side by side, indented by two, within the width where they fit.
@@ -55,24 +42,44 @@ std::string device_text(const ProcessSpec& spec) {
   return "cuda " + spec.device + (spec.device_name.empty() ? "" : " (" + spec.device_name + ")");
 }
 
-std::string rank_table(const Plan& plan, const std::string& all_cpus) {
-  int host_columns = 4, device_columns = 6;
-  const int cpu_columns = std::max(columns_of(all_cpus), 4);
-  for (const auto& spec : plan.ranks) {
-    host_columns = std::max(host_columns, columns_of(spec.host));
-    device_columns = std::max(device_columns, columns_of(device_text(spec)));
+/// The rows of a table, the first its heads; all columns but the first lie to the left.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<int> widths(rows.front().size());
+  for (const auto& row : rows) {
+    for (std::size_t at = 0; at < row.size(); ++at) {
+      widths[at] = std::max(widths[at], columns_of(row[at]));
+    }
   }
-  const auto row = [&](const std::string& rank, const std::string& host, const std::string& device,
-                       const std::string& cpus, const std::string& threads) {
-    return fmt::format("{:>5}  {}  {}  {}  {}\n", rank, padded(host, host_columns),
-                       padded(device, device_columns), padded(cpus, cpu_columns), threads);
-  };
-  auto text = row("rank", "node", "device", "cpus", "threads");
-  for (const auto& spec : plan.ranks) {
-    text += row(std::to_string(spec.world.rank), spec.host, device_text(spec), all_cpus,
-                std::to_string(spec.threads));
+  std::string text;
+  for (const auto& row : rows) {
+    auto line = fmt::format("{:>5}", row.front());
+    for (std::size_t at = 1; at < row.size(); ++at) line += "  " + padded(row[at], widths[at]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
   }
   return text;
+}
+
+/// Columns that would be empty for all ranks are left out.
+std::string rank_table(const Plan& plan, const Cpus& cpus) {
+  const auto any = [&](auto has) { return std::any_of(plan.ranks.begin(), plan.ranks.end(), has); };
+  const bool memory = any([](const ProcessSpec& spec) { return spec.memory_node >= 0; });
+  const bool nics = any([](const ProcessSpec& spec) { return !spec.nic.empty(); });
+  std::vector<std::vector<std::string>> rows{{"rank", "node", "device", "cpus"}};
+  if (memory) rows.front().emplace_back("memory");
+  if (nics) rows.front().emplace_back("network");
+  rows.front().emplace_back("threads");
+  for (const auto& spec : plan.ranks) {
+    auto& row = rows.emplace_back(std::vector<std::string>{std::to_string(spec.world.rank),
+                                                           spec.host, device_text(spec),
+                                                           format_cpu_list(cpus_of(spec, cpus))});
+    if (memory) {
+      row.push_back(spec.memory_node < 0 ? "any" : "NUMA " + std::to_string(spec.memory_node));
+    }
+    if (nics) row.push_back(spec.nic);
+    row.push_back(std::to_string(spec.threads));
+  }
+  return aligned(rows);
 }
 
 bool is_of_all(const Plan& plan, const std::string& name, const std::string& value) {
@@ -97,16 +104,6 @@ void list_variables(const Plan& plan, std::vector<std::string>& of_all,
   }
 }
 
-std::vector<std::string> removed_variables(const ProcessSpec& spec,
-                                           const Environment& environment) {
-  std::vector<std::string> removed;
-  for (const auto& name : spec.unset) {
-    const bool twice = std::find(removed.begin(), removed.end(), name) != removed.end();
-    if (!twice && environment.contains(name) && !spec.set.contains(name)) removed.push_back(name);
-  }
-  return removed;
-}
-
 std::string job_line(const Plan& plan, const TrainSettings& train) {
   const auto count = plan.ranks.size();
   auto text = fmt::format("{} rank{} on 1 host", count, count == 1 ? "" : "s");
@@ -122,14 +119,14 @@ std::string plan_text(const Plan& plan, const TrainSettings& train, const Cpus& 
                       const Environment& environment, const Screen& screen) {
   const auto& first = plan.ranks.front();
   std::string program;
-  for (const auto& word : first.argv) program += (program.empty() ? "" : " ") + quoted(word);
+  for (const auto& word : first.argv) program += (program.empty() ? "" : " ") + shell_quoted(word);
   std::vector<std::string> of_all, of_each;
   list_variables(plan, of_all, of_each);
   const auto removed = removed_variables(first, environment);
 
   auto text = screen.bold("job") + "       " + job_line(plan, train) + "\n";
   text += screen.bold("program") + "   " + program + "\n";
-  text += rank_table(plan, format_cpu_list(cpus.allowed));
+  text += rank_table(plan, cpus);
   text += screen.bold("added to the environment of every rank") + "\n";
   text += wrapped(of_all, screen.width);
   if (!of_each.empty()) text += screen.bold("and of each") + "\n" + wrapped(of_each, screen.width);

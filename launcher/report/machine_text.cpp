@@ -42,18 +42,21 @@ std::string counted(int count, std::string_view what) {
 }
 
 std::vector<std::string> cpu_parts(const Machine& machine) {
-  const auto& layout = machine.layout;
+  const auto layout = machine.topology.layout.value_or(Layout());
+  const int cores = static_cast<int>(layout.cores.size());
+  const int nodes = static_cast<int>(layout.nodes.size());
   const auto& cpus = machine.topology.cpus;
   std::vector<std::string> parts;
   parts.push_back((machine.processor.empty() ? "" : machine.processor + ", ") +
-                  counted(layout.packages, "socket") + ", " + counted(layout.cores, "core") +
-                  (layout.threads > layout.cores ? ", " + counted(layout.threads, "thread") : "") +
-                  (layout.numa_nodes > 1 ? ", " + counted(layout.numa_nodes, "NUMA node") : ""));
+                  counted(layout.packages, "socket") + ", " + counted(cores, "core") +
+                  (layout.threads > cores ? ", " + counted(layout.threads, "thread") : "") +
+                  (nodes > 1 ? ", " + counted(nodes, "NUMA node") : ""));
   const auto quota = cpus.quota
                          ? fmt::format("quota {:.4g} set by {}", *cpus.quota, cpus.quota_group)
                          : std::string("no quota");
-  parts.push_back(
-      fmt::format("usable {} (CPUs {}, {})", cpus.usable(), format_cpu_list(cpus.allowed), quota));
+  const auto by = cpus.allowed_by.empty() ? "" : " by " + cpus.allowed_by;
+  parts.push_back(fmt::format("usable {} (CPUs {}{}, {})", cpus.usable(),
+                              format_cpu_list(cpus.allowed), by, quota));
   std::string more;
   for (const auto& feature : machine.features) more += (more.empty() ? "" : " ") + feature;
   if (!more.empty()) parts.push_back(more);
@@ -69,11 +72,17 @@ std::vector<std::string> memory_parts(const Memory& memory) {
   const auto text = [](std::uint64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
   std::vector<std::string> parts{text(memory.total) + ", usable " + text(memory.usable())};
   if (memory.limit) parts.back() += " (limit set by " + memory.limit_group + ")";
+  constexpr std::uint64_t small = 512ULL << 20U;  // Data loaders and NCCL die of 64 MiB.
   parts.push_back("/dev/shm " + (memory.shared ? text(*memory.shared) : std::string("none")));
+  if (memory.shared && *memory.shared < small) {
+    parts.back() += " (small; a container's --shm-size sets it)";
+  }
   parts.push_back("open files " + (memory.open_files == 0 ? std::string("unlimited")
                                                           : std::to_string(memory.open_files)));
   return parts;
 }
+
+std::string node_text(int node) { return node < 0 ? "" : fmt::format(", NUMA {}", node); }
 
 std::string device_rows(const Machine& machine, const Screen& screen) {
   const auto& devices = machine.topology.nvidia.usable;
@@ -83,22 +92,35 @@ std::string device_rows(const Machine& machine, const Screen& screen) {
     const auto name = device.uuid.empty() ? std::string("UUID not known yet") : device.uuid;
     text += row(index == 0 ? "devices" : "",
                 {fmt::format("{} {}", index, device.model.empty() ? "NVIDIA" : device.model), name,
-                 device.pci.empty() ? "PCI address unknown" : device.pci},
+                 device.pci.empty() ? "PCI address unknown" : device.pci + node_text(device.node)},
                 screen);
     ++index;
   }
-  if (devices.empty()) text += row("devices", {"none"}, screen);
+  for (const auto& other : machine.others) {
+    std::vector<std::string> parts{other.maker + " " + other.model, other.pci};
+    if (other.memory_bytes > 0)
+      parts.push_back(bytes_text(static_cast<double>(other.memory_bytes)));
+    parts.push_back(other.note.empty() ? "not given to ranks: pick by LOCAL_RANK" : other.note);
+    text += row(text.empty() ? "devices" : "", parts, screen);
+  }
+  if (text.empty()) text += row("devices", {"none"}, screen);
   for (const auto& note : machine.device_notes) text += row("", {note}, screen);
   return text;
 }
 
-std::vector<std::string> network_parts(const std::vector<NetworkInterface>& network) {
+std::vector<std::string> network_parts(const Machine& machine) {
   std::vector<std::string> parts;
-  for (const auto& one : network) {
-    if (one.loopback) continue;  // Every host has one.
+  for (const auto& one : machine.network) {
+    if (one.loopback || one.inside) continue;  // Every host has the first, and many the others.
     parts.push_back(one.name + " " + one.address + (one.reaches_others ? " (reaches others)" : ""));
   }
   if (parts.empty()) parts.emplace_back("loopback only");
+  for (const auto& port : machine.rdma) {
+    parts.push_back(fmt::format("{} {} {} {}", port.name, port.link, port.state, port.rate));
+  }
+  const auto outward = outward_address(machine.network);
+  parts.push_back("published: 127.0.0.1" +
+                  (outward.empty() ? "" : ", among several hosts " + outward));
   return parts;
 }
 
@@ -113,8 +135,9 @@ std::string launch_rows(const LaunchForecast& launch, const Screen& screen) {
   auto what = counted(launch.ranks, "rank") + " on " +
               (launch.devices > 0 ? counted(launch.devices, "CUDA device") : std::string("cpu")) +
               ", " + counted(launch.threads, "thread") + (launch.ranks > 1 ? " each" : "");
+  if (!launch.bound.empty()) what += ", each on " + launch.bound;
   if (!launch.why.empty()) what += " (" + launch.why + ")";
-  return row("launch", {what, "(change: -n, --devices, --threads)"}, screen) +
+  return row("launch", {what, "(change: -n, --devices, --threads, --bind)"}, screen) +
          row("ports",
              {"none of muster's own",
               "a program's own torch.distributed store listens on every interface"},
@@ -127,10 +150,10 @@ std::string machine_text(const MachineReport& report, const Screen& screen) {
   const auto& machine = report.machine;
   std::vector<std::string> head{fmt::format("muster {}", version)};
   if (!report.libtorch.empty()) head.push_back("LibTorch " + report.libtorch + " (this build)");
-  head.push_back(fmt::format("{}, {}, {}", machine.system, machine.kernel, report.architecture));
+  head.push_back(fmt::format("{}, {}, {}", machine.system, machine.kernel, machine.architecture));
   return joined(head, 0, screen) + row("cpu", cpu_parts(machine), screen) +
          row("memory", memory_parts(machine.memory), screen) + device_rows(machine, screen) +
-         row("network", network_parts(machine.network), screen) +
+         row("network", network_parts(machine), screen) +
          row("scheduler", {machine.scheduler.empty() ? "none" : machine.scheduler}, screen) +
          launch_rows(report.launch, screen);
 }

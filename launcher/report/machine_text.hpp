@@ -12,13 +12,13 @@ struct LaunchForecast {
   int ranks = 1;
   int devices = 0;  ///< 0: on the CPU.
   int threads = 1;
+  std::string bound;  ///< What each rank is bound to: "a NUMA node"; empty: nothing.
   std::string why;    ///< Why it is the CPU, where that is worth telling.
   std::string fault;  ///< What is wrong with settings files or variables; then the rest is unknown.
 };
 
 struct MachineReport {
-  std::string libtorch;      ///< The version this build was made for; empty for a launcher alone.
-  std::string architecture;  ///< "x86_64"
+  std::string libtorch;  ///< The version this build was made for; empty for a launcher alone.
   Machine machine;
   LaunchForecast launch;
 };

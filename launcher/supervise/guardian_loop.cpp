@@ -133,6 +133,8 @@ void GuardianLoop::on_records() {
   ssize_t size = 0;
   while (records_ && (size = ::read(records_.get(), &record, sizeof record)) == sizeof record) {
     if (record.fatal != 0 && start_failed_) continue;
+    // What one rank is denied, all are.
+    if (record.fatal == 0 && !warned_.insert(record.stage).second) continue;
     const auto kind = record.fatal != 0 ? Event::Kind::not_started : Event::Kind::warning;
     start_failed_ = start_failed_ || record.fatal != 0;
     tell({.kind = kind, .rank = record.rank, .stage = record.stage, .error = record.error});

@@ -4,6 +4,7 @@
 #include "supervise/rank_processes.hpp"
 #include "unique_fd.hpp"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ class GuardianLoop {
   RankProcesses ranks_;
   JobTree tree_;
   std::string run_directory_;
+  std::set<StartStage> warned_;
   bool start_failed_ = false;
   bool launcher_gone_ = false;
 };

@@ -5,7 +5,7 @@
 namespace muster::launcher {
 
 /// How far a rank came before its program ran.
-enum class StartStage : std::int32_t { fork, limits, descriptors, exec };
+enum class StartStage : std::int32_t { fork, affinity, memory, limits, descriptors, exec };
 
 /// What the guardian tells the launcher: one datagram each.
 struct Event {

@@ -3,6 +3,8 @@
 #include <muster/contract.hpp>
 
 #include <algorithm>
+#include <climits>
+#include <cstddef>
 #include <cstdlib>
 #include <string_view>
 #include <unistd.h>
@@ -12,6 +14,17 @@ namespace {
 
 void point_at(std::vector<std::string>& texts, std::vector<char*>& pointers) {
   for (std::string& text : texts) pointers.push_back(text.data());
+}
+
+RankImage::Bits bits_of(const std::vector<int>& numbers) {
+  constexpr std::size_t width = sizeof(unsigned long) * CHAR_BIT;
+  RankImage::Bits bits;
+  for (const int number : numbers) {
+    const auto at = static_cast<std::size_t>(number);
+    if (at / width >= bits.size()) bits.resize(at / width + 1);
+    bits[at / width] |= 1UL << at % width;
+  }
+  return bits;
 }
 
 bool removed(std::string_view name, const ProcessSpec& spec) {
@@ -33,7 +46,11 @@ RankImage::RankImage(const ProcessSpec& spec, std::string path, const RankDescri
     : rank_(spec.world.local_rank),
       path_(std::move(path)),
       arguments_(spec.argv),
-      descriptors_(descriptors) {
+      descriptors_(descriptors),
+      cpus_(bits_of(spec.cpus)),
+      memory_node_(
+          bits_of(spec.memory_node < 0 ? std::vector<int>() : std::vector<int>{spec.memory_node})),
+      bind_asked_(spec.bind_asked) {
   point_at(arguments_, argv_);
   argv_.push_back(nullptr);
   static char shell[] = "sh";

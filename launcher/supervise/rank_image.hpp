@@ -37,6 +37,15 @@ class RankImage {
   char* const* envp() const noexcept { return envp_.data(); }
   const RankDescriptors& descriptors() const noexcept { return descriptors_; }
 
+  /// A set of bits as the kernel takes it; empty: the rank stays as it is.
+  using Bits = std::vector<unsigned long>;
+  /// The CPUs that it runs on.
+  const Bits& cpus() const noexcept { return cpus_; }
+  /// The NUMA node that its memory comes from first.
+  const Bits& memory_node() const noexcept { return memory_node_; }
+  /// Whether a person asked for these two.
+  bool bind_asked() const noexcept { return bind_asked_; }
+
  private:
   void build_environment(const ProcessSpec& spec);
 
@@ -46,6 +55,8 @@ class RankImage {
   std::vector<std::string> variables_;
   std::vector<char*> argv_, shell_argv_, envp_;
   RankDescriptors descriptors_;
+  Bits cpus_, memory_node_;
+  bool bind_asked_;
 };
 
 /// A variable as the rank will see it; empty if it will not.

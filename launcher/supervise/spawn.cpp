@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 // Everything here up to fork_rank runs between fork and exec: no allocation, no exceptions.
@@ -79,6 +82,21 @@ bool looks_like_script(const char* path) noexcept {
   return std::find(start, line_end, '\0') == line_end;
 }
 
+/// Where a sandbox denies it, the rank runs wherever the kernel puts it.
+void bind(const RankImage& image, int records) noexcept {
+  const auto& cpus = image.cpus();
+  constexpr std::size_t word = sizeof(unsigned long);
+  if (!cpus.empty() && ::syscall(SYS_sched_setaffinity, 0, cpus.size() * word, cpus.data()) < 0)
+    report(records, {image.rank(), StartStage::affinity, errno, 0});
+  const auto& node = image.memory_node();
+  // The kernel reads one bit less than it is told.
+  if (!node.empty() &&
+      ::syscall(SYS_set_mempolicy, MPOL_PREFERRED, node.data(), node.size() * word * CHAR_BIT + 1) <
+          0 &&
+      image.bind_asked())
+    report(records, {image.rank(), StartStage::memory, errno, 0});
+}
+
 [[noreturn]] void become(const RankImage& image, const Inherited& inherited, pid_t parent,
                          int records) noexcept {
   ::setsid();
@@ -86,6 +104,7 @@ bool looks_like_script(const char* path) noexcept {
   if (::getppid() != parent) ::_exit(127);  // It died before the line above.
   const int refused = arrange_descriptors(image.descriptors(), records);
   if (refused != 0) give_up(records, image.rank(), StartStage::descriptors, refused);
+  bind(image, records);
   if (inherited.files_raised && ::setrlimit(RLIMIT_NOFILE, &inherited.files) != 0)
     report(records, {image.rank(), StartStage::limits, errno, 0});
   restore_signals(inherited);

@@ -65,7 +65,13 @@ StartFault describe_start_fault(const std::string& name, const std::string& path
   return {not_executable, path + " cannot be executed: " + std::strerror(error)};
 }
 
-std::string describe_start_warning(int rank, int error) {
+std::string describe_start_warning(int rank, StartStage stage, int error) {
+  if (stage == StartStage::affinity || stage == StartStage::memory) {
+    return std::string(stage == StartStage::affinity
+                           ? "ranks are not bound to their CPUs"
+                           : "ranks do not get the memory of their NUMA node first") +
+           ": " + std::strerror(error) + " (denied by a sandbox?); they run anyway";
+  }
   return "rank " + std::to_string(rank) +
          " does not get the limits that muster was started with: " + std::strerror(error) +
          "; it runs without";

@@ -16,7 +16,7 @@ struct StartFault {
 StartFault describe_start_fault(const std::string& name, const std::string& path, StartStage stage,
                                 int error);
 
-/// What a StartRecord that is not fatal (limits) means: one line.
-std::string describe_start_warning(int rank, int error);
+/// What a StartRecord that is not fatal (affinity, memory, limits) means: one line.
+std::string describe_start_warning(int rank, StartStage stage, int error);
 
 }  // namespace muster::launcher

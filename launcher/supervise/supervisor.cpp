@@ -133,8 +133,8 @@ void Supervisor::on_event(const Event& event) {
       on_not_started(event);
       break;
     case Event::Kind::warning:
-      output_->notice("muster: " +
-                      describe_start_warning(facts_.first_rank + event.rank, event.error));
+      output_->notice("muster: " + describe_start_warning(facts_.first_rank + event.rank,
+                                                          event.stage, event.error));
       break;
     case Event::Kind::ended:
       on_ended(event);

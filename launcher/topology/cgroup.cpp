@@ -138,7 +138,7 @@ std::optional<Cgroups::Limit<double>> Cgroups::cpu_quota() const {
   return smallest;
 }
 
-std::optional<std::vector<int>> Cgroups::cpuset() const {
+std::optional<Cgroups::Limit<std::vector<int>>> Cgroups::cpuset() const {
   for (const auto* hierarchy : with_controller("cpuset")) {
     for (const auto& [folder, group] : path_to_root(*hierarchy)) {
       for (const auto* file :
@@ -146,7 +146,8 @@ std::optional<std::vector<int>> Cgroups::cpuset() const {
         const auto text = root_.read(folder + file);
         // A group without a set of its own has an empty file: the parent's counts.
         if (!text || text->empty()) continue;
-        if (auto cpus = parse_cpu_list(*text)) return cpus;
+        if (auto cpus = parse_cpu_list(*text))
+          return Limit<std::vector<int>>{*std::move(cpus), group};
       }
     }
   }

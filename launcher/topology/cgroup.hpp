@@ -27,7 +27,7 @@ class Cgroups {
   /// CPUs' worth of time: the smallest quota on the way to the root; nothing if there is none.
   std::optional<Limit<double>> cpu_quota() const;
   /// The CPUs the cpuset allows; nothing without a cpuset.
-  std::optional<std::vector<int>> cpuset() const;
+  std::optional<Limit<std::vector<int>>> cpuset() const;
   /// Bytes: the smallest limit on the way to the root; nothing if there is none.
   std::optional<Limit<std::uint64_t>> memory_limit() const;
 

@@ -72,8 +72,13 @@ Cpus discover_cpus(const Sysroot& root, const Cgroups& cgroups) {
     // A recorded affinity may name CPUs that could be plugged in one day.
     cpus.allowed = cpus.allowed.empty() ? *online : intersect(cpus.allowed, *online);
   }
+  if (online && cpus.allowed != *online) cpus.allowed_by = "affinity";
   if (const auto cpuset = cgroups.cpuset()) {
-    auto both = intersect(cpus.allowed, *cpuset);
+    auto both = intersect(cpus.allowed, cpuset->value);
+    // The kernel has put the cpuset into the affinity already: where both say the same, it was it.
+    const bool decides = online && both.size() < online->size() &&
+                         (both != cpus.allowed || both == intersect(cpuset->value, *online));
+    if (!both.empty() && decides) cpus.allowed_by = "cpuset " + cpuset->group;
     if (!both.empty()) cpus.allowed = std::move(both);
   }
   if (cpus.allowed.empty()) cpus.allowed = {0};

@@ -3,6 +3,7 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <sys/utsname.h>
 #include <utility>
 
 namespace muster::launcher {
@@ -33,6 +34,13 @@ std::vector<std::string> features_of(std::string_view flags) {
   return features;
 }
 
+std::string architecture_of(const Sysroot& root) {
+  utsname names{};
+  return root.is_live() && ::uname(&names) == 0 ? names.machine : "";
+}
+
+}  // namespace
+
 std::string scheduler_of(const Environment& environment) {
   constexpr std::pair<const char*, const char*> marks[] = {
       {"SLURM_JOB_ID", "Slurm job"}, {"LSB_JOBID", "LSF job"},
@@ -47,19 +55,18 @@ std::string scheduler_of(const Environment& environment) {
   return "";
 }
 
-}  // namespace
-
 Machine discover_machine(const Sysroot& root, const Environment& environment, NvmlUse nvml) {
   Machine machine;
   machine.system = system_name(root);
   machine.kernel = "Linux " + root.read("/proc/sys/kernel/osrelease").value_or("");
+  machine.architecture = architecture_of(root);
   // The first processor stands for all; hosts with hundreds have a file of a megabyte.
   const auto processors = root.read("/proc/cpuinfo", 8192).value_or("");
   machine.processor = field(processors, "model name");
   const auto flags = field(processors, "flags");
   machine.features = features_of(flags.empty() ? field(processors, "Features") : flags);
-  machine.layout = discover_layout(root);
   machine.topology = discover(root, nvml);
+  machine.topology.layout = discover_layout(root);
   const Cgroups cgroups(root);
   machine.cgroups = cgroups.version();
   machine.memory = discover_memory(root, cgroups);
@@ -67,7 +74,9 @@ Machine discover_machine(const Sysroot& root, const Environment& environment, Nv
   if (machine.topology.nvidia.usable.empty() && machine.device_notes.empty()) {
     machine.device_notes = nvidia_without_driver(root);
   }
+  machine.others = discover_others(root);
   if (root.is_live()) machine.network = discover_network();
+  machine.rdma = discover_rdma(root);
   machine.scheduler = scheduler_of(environment);
   return machine;
 }

@@ -3,6 +3,7 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <tuple>
 #include <utility>
 
@@ -26,6 +27,15 @@ bool is_divided(const Sysroot& root, int minor) {
   const auto names = root.list(folder);
   return std::any_of(names.begin(), names.end(),
                      [](const std::string& name) { return name.starts_with("gi"); });
+}
+
+/// -1 where the firmware does not say, and without an address.
+int numa_node(const Sysroot& root, std::string pci) {
+  constexpr std::size_t long_domain = sizeof "00000000" - 1;
+  if (pci.find(':') == long_domain) pci.erase(0, long_domain / 2);
+  std::ranges::transform(pci, pci.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto text = root.read("/sys/bus/pci/devices/" + pci + "/numa_node");
+  return to_number<int>(text.value_or("")).value_or(-1);
 }
 
 std::string device_file(int minor) { return "/dev/nvidia" + std::to_string(minor); }
@@ -52,6 +62,7 @@ NvidiaDevices from_driver(const Sysroot& root) {
       found.notes.push_back(name + ": no permission to open " + file);
     } else {
       device.divided = is_divided(root, device.minor);
+      device.node = numa_node(root, device.pci);
       found.usable.push_back(std::move(device));
     }
   }
@@ -103,8 +114,8 @@ NvidiaDevices with_instances(NvidiaDevices found, const NvmlAnswer& answer) {
     const auto before = devices.size();
     for (const auto& instance : answer.devices) {
       if (instance.parent != device.uuid || instance.parent.empty()) continue;
-      devices.push_back(
-          {instance.uuid, device.pci, short_model(instance.model), device.minor, false});
+      devices.push_back({instance.uuid, device.pci, short_model(instance.model), device.minor,
+                         false, device.node});
     }
     if (devices.size() == before) {
       found.notes.push_back(device.model + " at " + device.pci +

@@ -15,12 +15,15 @@ struct NvidiaDevice {
   std::string model;  ///< "H200", without the maker's name.
   int minor = -1;     ///< N of /dev/nvidiaN; -1 if unknown.
   bool divided = false;  ///< MIG is on: programs can only use its instances.
+  int node = -1;         ///< The NUMA node next to it; -1 if the host does not tell.
+  bool operator==(const NvidiaDevice&) const = default;
 };
 
 /// What of NVIDIA's this host has.
 struct NvidiaDevices {
   std::vector<NvidiaDevice> usable;  ///< In PCI order: this process may open them.
   std::vector<std::string> notes;  ///< One line for each that is there and cannot be used, and why.
+  bool operator==(const NvidiaDevices&) const = default;
 };
 
 /// What NVML may be asked, where files cannot tell. A recorded machine is never asked.

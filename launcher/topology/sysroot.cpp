@@ -45,6 +45,13 @@ std::vector<std::string> Sysroot::list(std::string_view path) const {
   return names;
 }
 
+std::optional<std::string> Sysroot::link_target(std::string_view path) const {
+  char target[4096];
+  const auto size = ::readlink(locate(path).c_str(), target, sizeof target);
+  if (size < 0) return std::nullopt;
+  return std::string(target, static_cast<std::size_t>(size));
+}
+
 bool Sysroot::exists(std::string_view path) const {
   return ::access(locate(path).c_str(), F_OK) == 0;
 }

@@ -27,6 +27,9 @@ class Sysroot {
   /// A folder's names in the order of their bytes, without dot files; empty if it cannot be read.
   std::vector<std::string> list(std::string_view path) const;
 
+  /// Where a symbolic link leads, as it is written; nothing if it is none.
+  std::optional<std::string> link_target(std::string_view path) const;
+
   bool exists(std::string_view path) const;
 
   /// True if this process may open `path` for reading and writing.

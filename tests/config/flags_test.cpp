@@ -136,7 +136,9 @@ TEST_CASE("torchrun's flags") {
   CHECK_THAT(fault_of_flags({{"--tee", "1", ""}}), ContainsSubstring("--log-dir writes"));
   CHECK(settings_of({{"--log_dir", "logs", ""}, {"-t", "3", ""}}).launch.log_dir == "logs");
   CHECK(settings_of({{"-r", "3", ""}}).launch.console_ranks == "none");
-  CHECK_THAT(fault_of_flags({{"--numa-binding", "node", ""}}), ContainsSubstring("--threads"));
+  CHECK(settings_of({{"--numa-binding", "socket", ""}}).launch.bind == "node");
+  CHECK(settings_of({{"--numa-binding", "exclusive", ""}}).launch.bind == "core");
+  CHECK(settings_of({{"--numa-bind", {}, ""}}).launch.bind == "node");
   CHECK(notes_of({{"--standalone", {}, ""}, {"--no_python", {}, ""}}) ==
         std::vector<std::string>{
             "--standalone has no effect: the ranks of one host need no rendezvous",
@@ -183,8 +185,12 @@ TEST_CASE("deepspeed's and mpirun's flags") {
   CHECK(settings_of({{"-np", "3", ""}}).launch.num_processes.value == 3);
   CHECK(settings_of({{"-x", "A=1", ""}, {"-x", "PATH", ""}}).launch.env ==
         std::map<std::string, std::string>{{"A", "1"}});
-  CHECK(fault_of_flags({{"--bind-to", "none", ""}, {"--allow-run-as-root", {}, ""}}).empty());
-  CHECK_THAT(fault_of_flags({{"--map-by", "core", ""}}), ContainsSubstring("not bound"));
+  CHECK(settings_of({{"--bind-to", "none", ""}, {"--allow-run-as-root", {}, ""}}).launch.bind ==
+        "none");
+  CHECK(settings_of({{"--bind_cores_to_rank", {}, ""}}).launch.bind == "core");
+  CHECK(settings_of({{"--cpu-bind", "cores", ""}}).launch.bind == "core");
+  CHECK_THAT(fault_of_flags({{"--bind-to", "l3cache", ""}}), ContainsSubstring("--bind node"));
+  CHECK_THAT(fault_of_flags({{"--map-by", "core", ""}}), ContainsSubstring("--bind core"));
 }
 
 TEST_CASE("an unknown flag names the nearest") {

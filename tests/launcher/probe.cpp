@@ -247,8 +247,9 @@ std::string unescaped(const std::string& text) {
 void deny_new_calls(int error, bool no_subreaper) {
   const unsigned refuse = SECCOMP_RET_ERRNO | static_cast<unsigned>(error);
   const unsigned subreaper = no_subreaper ? PR_SET_CHILD_SUBREAPER : ~0U;
-  const auto numbers = {__NR_pidfd_open, __NR_pidfd_send_signal, __NR_close_range,
-                        __NR_memfd_create, __NR_clone3};
+  const auto numbers = {
+      __NR_pidfd_open, __NR_pidfd_send_signal, __NR_close_range,  __NR_memfd_create,
+      __NR_clone3,     __NR_sched_setaffinity, __NR_set_mempolicy};
   std::vector<sock_filter> filter;
   filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
   for (const long number : numbers) {

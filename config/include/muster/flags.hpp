@@ -23,6 +23,7 @@ struct CommandFlag {
   char short_flag = 0;
   std::string_view word = "";  ///< The value's name in --help; empty: takes no value.
   std::string_view help = "";
+  bool optional = false;  ///< The value may be left out; then only "=" gives it.
 };
 
 /// What is done with a flag of another launcher.

@@ -45,6 +45,7 @@ struct LaunchSettings {
   std::string console_ranks = "all";  ///< 0,3-5 | all | none.
   std::string log_dir;                ///< Empty: no files.
   AutoOr<int> threads;                ///< OMP_NUM_THREADS of a rank.
+  std::string bind = "auto";          ///< auto, none, node, core: CPUs and memory of a rank.
   std::map<std::string, std::string> env;
   std::vector<std::string> unset_env;
 };

@@ -256,4 +256,34 @@ TEST_CASE("Settings that a person gave reach the ranks, in Accelerate's words to
   CHECK_FALSE(plain.ranks[0].set.contains("MUSTER_TRAIN_SEED"));
 }
 
+TEST_CASE("Ten thousand ranks on a host of two nodes: all have their place") {
+  auto topology = host(0, 64);
+  auto& layout = topology.layout.emplace();
+  topology.cpus.allowed.clear();
+  for (int cpu = 0; cpu < 64; ++cpu) {
+    topology.cpus.allowed.push_back(cpu);
+    layout.cores.push_back({{cpu}, cpu / 32, cpu / 32});
+  }
+  layout.nodes = {{0, {}, 1}, {1, {}, 1}};
+  topology.nodes = topology.memory_nodes = {0, 1};
+  const auto plan = make_plan(settings({{"-n", "10000", ""}}), topology, job());
+  REQUIRE(plan.ranks.size() == 10000);
+  CHECK(plan.ranks[4999].memory_node == 0);
+  CHECK(plan.ranks[5000].memory_node == 1);
+  CHECK(plan.ranks[5000].cpus.front() == 32);
+  CHECK(plan.ranks[9999].set.at("RANK") == "9999");
+  CHECK(plan.ranks[9999].threads == 1);
+}
+
+TEST_CASE("A binding that a person asked for is marked, auto is not") {
+  auto topology = host(0);
+  auto& layout = topology.layout.emplace();
+  for (int cpu = 0; cpu < 8; ++cpu) layout.cores.push_back({{cpu}, 0, 0});
+  topology.nodes = {0};
+  CHECK(make_plan(settings({{"--bind", "core", ""}}), topology, job()).ranks[0].bind_asked);
+  const auto plan = make_plan(settings({{"-n", "2", ""}}), topology, job());
+  CHECK_FALSE(plan.ranks[0].bind_asked);
+  CHECK(plan.ranks[0].cpus.empty());
+}
+
 }  // namespace muster::launcher

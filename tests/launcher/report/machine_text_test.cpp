@@ -10,14 +10,20 @@ namespace {
 MachineReport report() {
   MachineReport report;
   report.libtorch = "2.11.0";
-  report.architecture = "x86_64";
   auto& machine = report.machine;
+  machine.architecture = "x86_64";
   machine.system = "Debian GNU/Linux 12 (bookworm)";
   machine.kernel = "Linux 6.1.0";
   machine.processor = "AMD EPYC";
   machine.features = {"avx2", "avx512"};
   machine.cgroups = "v2";
-  machine.layout = {2, 2, 48, 96, 512ULL << 20U, "hwloc 2.9"};
+  auto& layout = machine.topology.layout.emplace();
+  layout.packages = 2;
+  layout.threads = 96;
+  layout.cache_bytes = 512ULL << 20U;
+  layout.nodes.resize(2);
+  layout.cores.resize(48);
+  layout.source = "hwloc 2.9";
   machine.topology.cpus.allowed = {0, 1, 2, 3};
   machine.topology.cpus.quota = 2.5;
   machine.topology.cpus.quota_group = "/job";
@@ -43,14 +49,16 @@ TEST_CASE("The machine on a screen of 80 columns") {
         "cpu       AMD EPYC, 2 sockets, 48 cores, 96 threads, 2 NUMA nodes\n"
         "          usable 3 (CPUs 0-3, quota 2.5 set by /job)   avx2 avx512   L3 512 MiB\n"
         "          cgroups v2   by hwloc 2.9\n"
-        "memory    64 GiB, usable 4 GiB (limit set by /job)   /dev/shm 64 MiB\n"
+        "memory    64 GiB, usable 4 GiB (limit set by /job)\n"
+        "          /dev/shm 64 MiB (small; a container's --shm-size sets it)\n"
         "          open files 1024\n"
         "devices   0 H200   GPU-8932f937   0000:01:00.0\n"
         "          H200 at 0000:02:00.0: no permission to open /dev/nvidia1\n"
         "network   eth0 10.0.0.2 (reaches others)\n"
+        "          published: 127.0.0.1, among several hosts 10.0.0.2\n"
         "scheduler none\n"
         "launch    1 rank on 1 CUDA device, 2 threads\n"
-        "          (change: -n, --devices, --threads)\n"
+        "          (change: -n, --devices, --threads, --bind)\n"
         "ports     none of muster's own\n"
         "          a program's own torch.distributed store listens on every interface\n");
 }

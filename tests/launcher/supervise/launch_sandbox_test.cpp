@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 namespace muster::test {
 namespace {
@@ -58,6 +59,16 @@ TEST_CASE("everything works without pidfds, close_range and memfd_create") {
     run.wait();
     CHECK(run.survivors_after_a_second().empty());
   }
+}
+
+TEST_CASE("ranks that may not be bound run, with one warning for all") {
+  const int error = GENERATE(ENOSYS, EPERM);
+  LaunchRun run({"-n", "2", "--devices", "cpu", "--bind", "core", "--", probe_program()},
+                sandbox(error));
+  const LaunchEnd end = run.wait();
+  CHECK(end.code == 0);
+  CHECK(end.err == "muster: ranks are not bound to their CPUs: " + std::string(strerror(error)) +
+                       " (denied by a sandbox?); they run anyway\n");
 }
 
 TEST_CASE("without subreapers too nothing survives, and nothing else is touched") {

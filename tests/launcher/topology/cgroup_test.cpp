@@ -27,7 +27,7 @@ TEST_CASE("Version 2: a group without a cpuset of its own has its parent's") {
   machine.file("/sys/fs/cgroup/a/cpuset.cpus.effective", "0-3,48-51\n");
   machine.file("/sys/fs/cgroup/cpuset.cpus.effective", "0-95\n");
   const auto root = machine.root();
-  CHECK(Cgroups(root).cpuset() == std::vector<int>{0, 1, 2, 3, 48, 49, 50, 51});
+  CHECK(Cgroups(root).cpuset().value().value == std::vector<int>{0, 1, 2, 3, 48, 49, 50, 51});
 }
 
 TEST_CASE("Version 1: quota, cpuset and memory each have a mount of their own") {
@@ -49,7 +49,7 @@ TEST_CASE("Version 1: quota, cpuset and memory each have a mount of their own") 
   const Cgroups cgroups(root);
   REQUIRE(cgroups.cpu_quota());
   CHECK(cgroups.cpu_quota()->value == 1.5);
-  CHECK(cgroups.cpuset() == std::vector<int>{2, 3});
+  CHECK(cgroups.cpuset().value().value == std::vector<int>{2, 3});
   REQUIRE(cgroups.memory_limit());
   CHECK(cgroups.memory_limit()->value == 1073741824U);
   CHECK(cgroups.version() == "v1");

@@ -45,6 +45,29 @@ TEST_CASE("Affinity, cpuset and quota: the smallest counts") {
   }
 }
 
+TEST_CASE("What keeps CPUs out is named") {
+  const RecordedMachine machine;
+  machine.cpus(8);
+  SECTION("nothing") { CHECK(cpus_of(machine).allowed_by.empty()); }
+  SECTION("the affinity") {
+    machine.affinity("0-3");
+    CHECK(cpus_of(machine).allowed_by == "affinity");
+  }
+  SECTION("the affinity, within a cpuset") {
+    machine.affinity("0-3");
+    machine.cgroup_v2("/box");
+    machine.file("/sys/fs/cgroup/box/cpuset.cpus.effective", "0-5\n");
+    CHECK(cpus_of(machine).allowed_by == "affinity");
+  }
+  SECTION("a cpuset, which the kernel has put into the affinity") {
+    machine.affinity("0-3");
+    machine.cgroup_v2("/box/inner");
+    machine.file("/sys/fs/cgroup/box/inner/cpuset.cpus.effective", "\n");
+    machine.file("/sys/fs/cgroup/box/cpuset.cpus.effective", "0-3\n");
+    CHECK(cpus_of(machine).allowed_by == "cpuset /box");
+  }
+}
+
 TEST_CASE("CPUs that are allowed one day but not plugged in do not count") {
   const RecordedMachine machine;
   machine.cpus(4);

@@ -38,6 +38,21 @@ TEST_CASE("Eight devices are listed in PCI order, whatever their minor numbers")
   }
 }
 
+TEST_CASE("The NUMA node of a device, however its address is written") {
+  const RecordedMachine machine;
+  machine.gpu(0, "0000:1A:00.0", "GPU-a");
+  machine.gpu(1, "00000000:2b:00.0", "GPU-b");
+  machine.gpu(2, "0000:3c:00.0", "GPU-c");
+  machine.file("/sys/bus/pci/devices/0000:1a:00.0/numa_node", "1\n");
+  machine.file("/sys/bus/pci/devices/0000:2b:00.0/numa_node", "0\n");
+  machine.file("/sys/bus/pci/devices/0000:3c:00.0/numa_node", "-1\n");
+  const auto found = discover_nvidia(machine.root(), NvmlUse::never);
+  REQUIRE(found.usable.size() == 3);
+  for (const auto& device : found.usable) {
+    CHECK(device.node == (device.uuid == "GPU-a" ? 1 : device.uuid == "GPU-b" ? 0 : -1));
+  }
+}
+
 TEST_CASE("A device without a device file, or that we may not open, is told and not used") {
   const RecordedMachine machine;
   machine.gpu(0, "0000:01:00.0", "GPU-a");

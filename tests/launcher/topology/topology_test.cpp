@@ -66,6 +66,21 @@ TEST_CASE("Limits of a container on that machine shape the plan") {
   CHECK(map_of(plan_on(machine, {{"-n", "2", ""}, {"--devices", "cpu", ""}})) == "0:cpu/1 1:cpu/1");
 }
 
+TEST_CASE("NUMA nodes with CPUs that are allowed, and memory that is") {
+  const RecordedMachine machine;
+  machine.cpus(4);
+  CHECK(discover(machine.root(), NvmlUse::never).nodes.empty());
+  machine.file("/sys/devices/system/node/online", "0-2\n");
+  machine.file("/sys/devices/system/node/node0/cpulist", "0-1\n");
+  machine.file("/sys/devices/system/node/node1/cpulist", "2-3\n");
+  machine.file("/sys/devices/system/node/node2/cpulist", "\n");  // Memory alone.
+  CHECK(discover(machine.root(), NvmlUse::never).nodes == std::vector<int>{0, 1});
+  machine.file("/proc/self/status", "Cpus_allowed_list:\t0-1\nMems_allowed_list:\t0,2\n");
+  const auto topology = discover(machine.root(), NvmlUse::never);
+  CHECK(topology.nodes == std::vector<int>{0});
+  CHECK(topology.memory_nodes == std::vector<int>{0, 2});
+}
+
 TEST_CASE("Instances by name on a divided device; a board's own display is no device") {
   const RecordedMachine machine;
   machine.cpus(4);
