@@ -194,6 +194,34 @@ TEST_CASE("as process 1 strangers are reaped and not touched") {
   CHECK(run.wait().code == 0);
 }
 
+TEST_CASE("whoever is hit by whatever, nothing survives") {
+  enum class Victim { rank, guardian, launcher };
+  for (const Victim victim : {Victim::rank, Victim::guardian, Victim::launcher}) {
+    for (const int signal : {SIGTERM, SIGKILL, SIGSEGV}) {
+      INFO(static_cast<int>(victim) << " gets " << signal);
+      LaunchRun run(family(), {.wrapper = {"sh", "-c", "ulimit -c 0; exec \"$@\"", "sh"}});
+      wait_for_family(run);
+      const pid_t guardian = guardian_of(run);
+      const auto all = launcher::children_of(guardian);
+      const auto rank = std::ranges::find_if(all, [&](pid_t pid) {
+        return command_line(pid).find("launcher_probe") != std::string::npos &&
+               ::getsid(pid) == pid && ::getpgid(pid) == pid && !launcher::children_of(pid).empty();
+      });
+      REQUIRE(rank != all.end());
+      ::kill(victim == Victim::rank       ? *rank
+             : victim == Victim::guardian ? guardian
+                                          : run.pid(),
+             signal);
+      // It obeys nothing but SIGKILL: the job goes on.
+      if (victim == Victim::guardian && signal != SIGKILL) run.send(SIGTERM);
+      const int code = run.wait().code;
+      if (victim != Victim::guardian) CHECK(code == 128 + signal);
+      if (victim == Victim::guardian) CHECK(code == (signal == SIGKILL ? 125 : 143));
+      CHECK(run.survivors_after_a_second().empty());
+    }
+  }
+}
+
 TEST_CASE("many starts and ends leave no process and no file") {
   for (int i = 0; i < 60; ++i) {
     LaunchRun run({"-n", "2", "--", probe_program(), "--worker", "600", "--sleep", "600"});
