@@ -41,10 +41,11 @@ TEST_CASE("a rank that somebody else kills is told apart from one that crashes")
 }
 
 TEST_CASE("a rank that left early is named when the others missed it") {
-  const LaunchEnd end = launch(shells(
-      2,
-      "[ $RANK = 1 ] && exit 0; sleep 0.3; echo 'RuntimeError: Timed out waiting 300ms' >&2; "
-      "exit 5"));
+  std::vector<std::string> words =
+      probes(2, {"--on", "0", "--wait-exiting", "1", "--sleep", "0.5", "--print-error",
+                 "RuntimeError: Timed out waiting 300ms\\n", "--exit", "5"});
+  words.insert(words.begin(), {"--report", "/dev/stdout"});
+  const LaunchEnd end = launch(words);
   CHECK(end.code == 5);
   CHECK_THAT(end.err, ContainsSubstring("rank 1 left early (exit 0), then rank 0 failed: exit 5"));
   const json report = report_in(end.out);
@@ -74,11 +75,14 @@ TEST_CASE("torchelastic's error file has the message and the call stack") {
 }
 
 TEST_CASE("an error file is written before its rank is gone: it is blamed for what follows") {
-  const std::string script =
-      "if [ $RANK = 2 ]; then echo '{\"message\": \"first\"}' > $TORCHELASTIC_ERROR_FILE; "
-      "sleep 0.5; exit 6; fi; [ $RANK = 0 ] && { sleep 0.2; exit 9; }; sleep 600";
   // It is on its way out and does not listen.
-  CHECK(launch(shells(3, "trap '' TERM; " + script)).code == 6);
+  const std::string script =
+      "trap '' TERM; case $RANK in "
+      "2) echo '{\"message\": \"first\"}' > $TORCHELASTIC_ERROR_FILE; : > $OUT/said; "
+      "sleep 0.5; exit 6;; "
+      "0) until [ -e $OUT/said ]; do sleep 0.01; done; exit 9;; "
+      "*) exec sleep 600; esac";
+  CHECK(launch({"-n", "3", "--grace", "2", "--", "sh", "-c", script}).code == 6);
 }
 
 TEST_CASE("rubbish in an error file is harmless") {
@@ -190,10 +194,10 @@ void blame_runs(int runs) {
       {"--raise", std::to_string(SIGKILL)}};
   for (int i = 0; i < runs; ++i) {
     const auto& kind = kinds[static_cast<std::size_t>(i) % kinds.size()];
-    std::vector<std::string> steps{"--on", "3", "--touch", "OUT/now"};
+    std::vector<std::string> steps{"--on", "3"};
     steps.insert(steps.end(), kind.begin(), kind.end());
     for (const std::string word :
-         {"--on", "0", "--wait-for", "OUT/now", "--sleep", "0.03", "--print-error",
+         {"--on", "0", "--wait-exiting", "3", "--sleep", "0.03", "--print-error",
           "Error: connection reset by peer\\n", "--exit", "9", "--on", "all", "--sleep", "600"})
       steps.push_back(word);
     const LaunchEnd end = launch(probes(4, steps));
