@@ -66,8 +66,9 @@ std::vector<const Setting*> SettingsEditor::set(const Setting& setting, const Va
                       ": expected " + error.what());
   }
   std::vector<const Setting*> removed;
+  const bool decides = !setting.group.empty() && value != Value(false);
   for (const auto& other : settings_table()) {
-    const bool rival = !setting.group.empty() && other.group == setting.group && &other != &setting;
+    const bool rival = decides && other.group == setting.group && &other != &setting;
     if (rival && unset(other)) removed.push_back(&other);
   }
   if (const auto* map = std::get_if<Map>(&value)) {

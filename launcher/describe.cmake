@@ -1,4 +1,13 @@
 # What the program says of itself, beside it where it is installed: manual page, completions, schema.
+
+if(CMAKE_SCRIPT_MODE_FILE) # how each is made: FILE is what PROGRAM WORDS prints
+  execute_process(COMMAND ${PROGRAM} ${WORDS} OUTPUT_FILE ${FILE} RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "${PROGRAM} ${WORDS}: ${failed}")
+  endif()
+  return()
+endif()
+
 if(CMAKE_CROSSCOMPILING)
   return()
 endif()
@@ -9,8 +18,10 @@ macro(muster_describe file destination)
   set(made ${CMAKE_CURRENT_BINARY_DIR}/share/${file})
   add_custom_command(
     OUTPUT ${made}
-    COMMAND muster_launcher ${ARGN} > ${made}
-    DEPENDS muster_launcher)
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:muster_launcher> "-DWORDS=${ARGN}"
+            -DFILE=${made} -P ${CMAKE_CURRENT_LIST_DIR}/describe.cmake
+    DEPENDS muster_launcher
+    VERBATIM)
   list(APPEND described ${made})
   install(FILES ${made} DESTINATION ${destination})
 endmacro()

@@ -3,6 +3,8 @@
 #include <muster/error.hpp>
 #include <muster/nearest.hpp>
 
+#include "screen/printable.hpp"
+
 #include <map>
 #include <vector>
 
@@ -34,12 +36,12 @@ SettingKey find_key(std::string_view text) {
       return {&row, std::string(text.substr(start.size()))};
     }
   }
-  throw ConfigError("no setting '" + std::string(text.substr(0, 60)) + "'" + hint_for(text));
+  throw ConfigError("no setting '" + printable(text) + "'" + hint_for(text));
 }
 
 Value parse_for(const SettingKey& key, std::string_view text) {
   // What may be secret is not repeated.
-  const std::string shown = is_map(*key.setting) ? "" : " = " + std::string(text.substr(0, 60));
+  const std::string shown = is_map(*key.setting) ? "" : " = " + printable(text);
   try {
     if (!key.item) return parse_value(*key.setting, text);
     const Value value = std::map<std::string, std::string>{{*key.item, std::string(text)}};
@@ -53,7 +55,7 @@ Value parse_for(const SettingKey& key, std::string_view text) {
 std::pair<const Setting*, Value> parse_assignment(std::string_view text) {
   const auto equals = text.find('=');
   if (equals == text.npos) {
-    throw ConfigError("'" + std::string(text.substr(0, 60)) +
+    throw ConfigError("'" + printable(text) +
                       "': expected KEY=VALUE, such as launch.num_processes=4");
   }
   const auto key = find_key(text.substr(0, equals));

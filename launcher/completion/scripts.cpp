@@ -2,6 +2,8 @@
 
 #include <muster/error.hpp>
 
+#include "screen/printable.hpp"
+
 #include <string>
 
 namespace muster::launcher {
@@ -99,7 +101,7 @@ std::string_view completion_script(std::string_view shell) {
   if (shell == "bash") return bash;
   if (shell == "zsh") return zsh;
   if (shell == "fish") return fish;
-  throw ConfigError("no completion for '" + std::string(shell.substr(0, 60)) +
+  throw ConfigError("no completion for '" + printable(shell) +
                     "'; there is one for bash, zsh and fish");
 }
 

@@ -3,6 +3,8 @@
 #include <muster/error.hpp>
 #include <muster/flags.hpp>
 
+#include "screen/printable.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -65,8 +67,9 @@ void Carrier::give(int line, const std::string& what, std::string_view id, Value
 }
 
 void Carrier::refuse(int line, const std::string& what, std::string_view reason) {
-  lines_.emplace_back(line,
-                      fmt::format("{}:{}: {}: not carried over: {}", file_, line, what, reason));
+  constexpr std::size_t longest = 300;
+  lines_.emplace_back(line, fmt::format("{}:{}: {}: not carried over: {}", file_, line,
+                                        printable(what, longest), printable(reason, longest)));
 }
 
 Import Carrier::finish() {

@@ -2,6 +2,7 @@
 
 #include <muster/error.hpp>
 
+#include "screen/printable.hpp"
 #include "text.hpp"
 
 #include <fmt/core.h>
@@ -51,11 +52,11 @@ HostLine host_of(std::string_view word) {
     name = word.substr(0, colon);
     slots = colon + 1 < word.size() ? word.substr(colon + 1) : "nothing";
   }
-  if (!is_host(name)) throw ConfigError(fmt::format("'{}' is no host", name.substr(0, 60)));
+  if (!is_host(name)) throw ConfigError(fmt::format("'{}' is no host", printable(name)));
   HostLine host{std::string(name), 1, 0};
   if (slots.empty()) return host;
   const auto number = slots_of(slots);
-  if (!number) throw ConfigError(fmt::format("'{}' is no number of ranks", slots.substr(0, 60)));
+  if (!number) throw ConfigError(fmt::format("'{}' is no number of ranks", printable(slots)));
   host.slots = *number;
   return host;
 }
@@ -69,11 +70,10 @@ HostLine parse_line(std::string_view line) {
     const auto key = words[i].substr(0, equals);
     const bool limit = key == "max_slots" || key == "max-slots";
     if (equals == words[i].npos || !(limit || key == "slots" || key == "cpus" || key == "count")) {
-      throw ConfigError(fmt::format("'{}': expected slots=N", words[i].substr(0, 60)));
+      throw ConfigError(fmt::format("'{}': expected slots=N", printable(words[i])));
     }
     const auto number = slots_of(words[i].substr(equals + 1));
-    if (!number)
-      throw ConfigError(fmt::format("'{}' is no number of ranks", words[i].substr(0, 60)));
+    if (!number) throw ConfigError(fmt::format("'{}' is no number of ranks", printable(words[i])));
     if (!limit) host.slots = *number;
   }
   return host;

@@ -5,6 +5,7 @@
 #include "import/accelerate.hpp"
 #include "import/deepspeed.hpp"
 #include "import/hostfile.hpp"
+#include "screen/printable.hpp"
 #include "text.hpp"
 #include "unique_fd.hpp"
 
@@ -72,8 +73,7 @@ ImportKind import_kind(std::string_view word) {
   if (word == "accelerate") return ImportKind::accelerate;
   if (word == "deepspeed") return ImportKind::deepspeed;
   if (word == "hostfile") return ImportKind::hostfile;
-  throw ConfigError("--from " + std::string(word.substr(0, 60)) +
-                    ": expected accelerate, deepspeed or hostfile");
+  throw ConfigError("--from " + printable(word) + ": expected accelerate, deepspeed or hostfile");
 }
 
 Import import_text(std::string_view text, const std::string& file, std::optional<ImportKind> kind,

@@ -2,6 +2,7 @@
 
 #include "import/document.hpp"
 #include "import/node_builder.hpp"
+#include "screen/printable.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -95,9 +96,7 @@ Node parse_json(std::string_view text, const std::string& name) {
                       Json::input_format_t::json, whole, comments)) {
     return reader.take();
   }
-  std::string fault = reader.fault();
-  for (char& letter : fault) letter = static_cast<unsigned char>(letter) < ' ' ? ' ' : letter;
-  throw ConfigError(fmt::format("{}:{}: {}", name, line, fault));
+  throw ConfigError(fmt::format("{}:{}: {}", name, line, printable(reader.fault(), 200)));
 }
 
 }  // namespace muster::launcher

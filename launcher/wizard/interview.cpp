@@ -70,6 +70,12 @@ void Interview::give(const Setting& setting, const Value& value) {
     for (const auto& [name, text] : *added) map[name] = text;
     return;
   }
+  for (const auto& [other, said] : answers_) {
+    if (other == &setting || setting.group.empty() || other->group != setting.group) continue;
+    if (said == Value(false) || value == Value(false)) continue;  // Leaves it to the other.
+    throw ConfigError(setting.id() + " and " + other->id() +
+                      " decide the same thing: give one of them");
+  }
   answers_[&setting] = value;
 }
 

@@ -31,6 +31,7 @@ class Interview {
       : facts_(std::move(facts)), present_(std::move(present)) {}
 
   /// Answers a setting before it is asked, whatever this machine has: the file may be for another.
+  /// Throws ConfigError if what decides the same thing was given already.
   void give(const Setting& setting, const Value& value);
 
   /// Nothing once all is answered.

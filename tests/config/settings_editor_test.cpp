@@ -56,6 +56,11 @@ TEST_CASE("a setting takes the others of its group out") {
   REQUIRE(removed.size() == 1);
   CHECK(removed[0]->id() == "launch.nproc_per_node");
   CHECK(editor.text() == "[launch]\nnum_processes = 2\n");
+  SettingsEditor prefix("[launch]\nprefix = \"x\"\n", "f");
+  CHECK(prefix.set(row("launch.no_prefix"), false).empty());
+  CHECK(prefix.faults().empty());
+  CHECK(prefix.set(row("launch.no_prefix"), true).size() == 1);
+  CHECK(prefix.text() == "[launch]\nno_prefix = true\n");
 }
 
 TEST_CASE("a file with faults can be mended, and tells what is left") {

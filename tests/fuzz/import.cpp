@@ -4,9 +4,21 @@
 
 #include "fuzz/fuzz.hpp"
 
+#include <algorithm>
 #include <optional>
 
 using muster::launcher::ImportKind;
+
+namespace {
+
+void require_lines(std::string_view text) {
+  const bool plain = std::none_of(text.begin(), text.end(), [](char letter) {
+    return static_cast<unsigned char>(letter) < ' ' && letter != '\n';
+  });
+  muster::fuzz::require(plain, "a message holds nothing that a terminal obeys");
+}
+
+}  // namespace
 
 /// Another launcher's file; the first byte says of which kind it is taken to be.
 int muster::fuzz::try_input(std::string_view input) {
@@ -20,8 +32,10 @@ int muster::fuzz::try_input(std::string_view input) {
     for (const auto& note : import.notes) {
       require(note.starts_with("f:"), "a note has its line");
       require(note.find('\n') == note.npos, "a note is one line");
+      require_lines(note);
     }
-  } catch (const ConfigError&) {
+  } catch (const ConfigError& error) {
+    require_lines(error.what());
     return 1;
   }
   return 0;

@@ -38,9 +38,9 @@ class SettingsEditor {
   std::vector<std::string> faults() const;
 
   /// Gives the setting this value, and takes the other members of its group out, which are
-  /// returned. Names of a map are added to those that are there. A value that is there already
-  /// keeps its form. Throws ConfigError if the value is none of the setting, or if something else
-  /// stands in its place.
+  /// returned; false, which leaves it to the others, takes none out. Names of a map are added to
+  /// those that are there. A value that is there already keeps its form. Throws ConfigError if the
+  /// value is none of the setting, or if something else stands in its place.
   std::vector<const Setting*> set(const Setting& setting, const Value& value);
   /// False if the text does not set it.
   bool unset(const Setting& setting);

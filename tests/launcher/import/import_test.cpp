@@ -207,6 +207,12 @@ TEST_CASE("Files that are none of these") {
   CHECK(fault_of(bomb).find("far more than such a file holds") != std::string::npos);
 }
 
+TEST_CASE("A note is one line, whatever the file's names are") {
+  const auto result = import("use_cpu: true\n\"a\\nb\": \"c\\nd\"\n");
+  REQUIRE(result.notes.size() == 1);
+  CHECK(result.notes[0] == "f:2: a?b: c d: not carried over: accelerate has no such key");
+}
+
 TEST_CASE("YAML's anchors and quotes mean what they say") {
   const auto result = import(
       "distributed_type: &t MULTI_CPU\nuse_cpu: 'yes'\nnum_processes: \"3\"\n"

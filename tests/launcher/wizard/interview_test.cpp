@@ -161,6 +161,8 @@ TEST_CASE("What is given is not asked, need not be of this machine, and counts f
   using Map = std::map<std::string, std::string>;
   interview.give(*find_setting_by_id("launch.env"), Map{{"A", "1"}});
   interview.give(*find_setting_by_id("launch.env"), Map{{"B", "2"}});
+  CHECK(fault_of([&] { interview.give(*find_setting_by_id(ranks), std::int64_t{2}); }) ==
+        "launch.num_processes and launch.nproc_per_node decide the same thing: give one of them");
   const auto asked = hold(interview);
   CHECK_FALSE(has(asked, ranks));
   CHECK(written(interview) ==
