@@ -58,6 +58,9 @@ Completion values_of_word(std::string_view word) {
   completion.files = word == "FILE";
   completion.folders = word == "DIR";
   if (word == "KIND") add(completion, "accelerate deepspeed hostfile");
+  if (word.find('|') != word.npos) {
+    for (const auto one : split(word, '|')) add(completion, one);
+  }
   return completion;
 }
 

@@ -46,7 +46,9 @@ std::string commands_text() {
   for (const auto& command : commands()) {
     text += fmt::format(".SS muster {}\n{}\n", plain(command.usage), plain(command.help));
     for (const auto& flag : command.own) {
-      text += item(flag_name(flag.name, flag.short_flag, flag.word), flag.help);
+      auto name = flag_name(flag.name, flag.short_flag, flag.optional ? "" : flag.word);
+      if (flag.optional) name += "[=" + slanted(flag.word) + "]";
+      text += item(name, flag.help);
     }
   }
   return text;

@@ -65,6 +65,8 @@ TEST_CASE("Values of options, behind a blank or an equals sign") {
         Words{"--pin-devices=true", "--pin-devices=false"});
   CHECK(complete(Words{"launch", "--config", ""}).files);
   CHECK(words_of({"config", "import", "--from", "h"}) == Words{"hostfile"});
+  CHECK(words_of({"launch", "--dry-run=j"}) == Words{"--dry-run=json"});
+  CHECK(complete(Words{"launch", "--dry-run", ""}).programs);
   CHECK(words_of({"config", "--set", "train.see"}) == Words{"train.seed="});
   CHECK(words_of({"config", "--set", "log.level=w"}) == Words{"log.level=warning"});
   CHECK(words_of({"config", "--set=log.level=w"}) == Words{"--set=log.level=warning"});
