@@ -27,7 +27,8 @@ using Catch::Matchers::ContainsSubstring;
 /// and get it back doubled.
 constexpr const char* meeting = R"(
 import os, socket
-host, port, job = os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT']), os.environ.get('JOB', '1')
+host, port = os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT'])
+job = os.environ.get('JOB', '1')
 family = socket.AF_INET6 if ':' in host else socket.AF_INET
 if os.environ['RANK'] == '0':
   server = socket.socket(family)
