@@ -47,13 +47,23 @@ std::optional<LoadedBatch> BatchReader::next() {
 }
 
 void BatchReader::order_ahead() {
-  while (slots_.size() < static_cast<std::size_t>(options_.prefetch)) {
-    std::optional<IndexBatch> request = stream_->next();
-    if (!request) return;
-    slots_.push_back(std::make_shared<Slot>(Slot{std::move(*request), {}, {}, false}));
+  while (stream_ && slots_.size() < static_cast<std::size_t>(options_.prefetch)) {
+    auto slot = std::make_shared<Slot>();
+    try {
+      std::optional<IndexBatch> request = stream_->next();
+      if (!request) return;
+      slot->request = std::move(*request);
+    } catch (...) {
+      // Due after the batches that were ordered before.
+      slot->error = std::current_exception();
+      slot->done = true;
+      stream_.reset();
+    }
+    slots_.push_back(slot);
+    if (slot->error) return;
     {
       const std::lock_guard lock(mutex_);
-      orders_.push_back(slots_.back());
+      orders_.push_back(std::move(slot));
     }
     ordered_.notify_one();
   }

@@ -37,13 +37,14 @@ struct LoadedBatch {
 class BatchReader {
  public:
   BatchReader(std::unique_ptr<IndexStream> stream, LoadFunction load, const ReaderOptions& options);
-  /// Returns when every worker has ended: each finishes the sample in its hands.
+  /// Returns when every worker has ended: each finishes the sample in its hands, or its whole batch
+  /// if the data set gives batches.
   ~BatchReader();
   BatchReader(const BatchReader&) = delete;
   BatchReader& operator=(const BatchReader&) = delete;
 
   /// Blocks until the next batch is there; nothing at the epoch's end. Throws what its load threw,
-  /// with the place.
+  /// with the place, or what the stream threw in its place.
   std::optional<LoadedBatch> next();
 
  private:
@@ -59,7 +60,7 @@ class BatchReader {
   void order_ahead();
   void work(const std::stop_token& stop);
 
-  std::unique_ptr<IndexStream> stream_;
+  std::unique_ptr<IndexStream> stream_;  ///< Null once it has thrown.
   LoadFunction load_;
   ReaderOptions options_;
   std::mutex mutex_;

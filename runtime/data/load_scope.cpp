@@ -8,9 +8,13 @@
 namespace muster {
 
 WorkerSignals::WorkerSignals() noexcept {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before_);
+  sigset_t blocked;
+  sigfillset(&blocked);
+  // A fault of the thread itself: if it were blocked, the process would end without its handler.
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) {
+    sigdelset(&blocked, fault);
+  }
+  pthread_sigmask(SIG_SETMASK, &blocked, &before_);
 }
 
 WorkerSignals::~WorkerSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

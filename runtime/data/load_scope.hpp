@@ -15,7 +15,7 @@ class LoadScope {
   c10::NoGradGuard no_grad_;
 };
 
-/// Threads started meanwhile receive no signals.
+/// Threads started meanwhile receive no signals but those of their own faults.
 class WorkerSignals {
  public:
   WorkerSignals() noexcept;

@@ -2,6 +2,7 @@
 
 #include <muster/error.hpp>
 
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -30,17 +31,24 @@ class SampledStream : public IndexStream {
   }
 
   std::optional<IndexBatch> next() override {
+    if (failure_) std::rethrow_exception(failure_);
     if (!ahead_) return std::nullopt;
     IndexBatch batch = advance();
-    batch.last = !ahead_;
+    batch.last = !ahead_ && !failure_;
     return batch;
   }
 
  private:
-  /// The batch that was read ahead. One more is read, to know whether it was the last.
+  /// The batch that was read ahead. One more is read, to know whether it was the last; what that
+  /// throws is due in its turn.
   IndexBatch advance() {
     IndexBatch batch = std::move(*ahead_);
-    ahead_ = own_batch();
+    ahead_.reset();
+    try {
+      ahead_ = own_batch();
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
     return batch;
   }
 
@@ -97,6 +105,7 @@ class SampledStream : public IndexStream {
   std::int64_t rounds_ = 0, number_ = 0;
   bool ended_ = false;  ///< A sequence that has ended is not called again.
   std::optional<IndexBatch> ahead_;
+  std::exception_ptr failure_;  ///< Of the batch after those that were given out.
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ ulimit -c 0
 # expect HOW STATUS PATTERN: what the launcher's own report says.
 expect() {
   local status=0
-  "$muster" launch -n 2 --devices cpu -- "$program" "$1" >out 2>err || status=$?
+  "$muster" launch -n 2 --devices cpu --report report.json -- "$program" "$1" >out 2>err || status=$?
   if [[ $status != "$2" ]] || ! grep -E '^muster: |^  ' err | grep -qE "$3"; then
     echo "$1: expected exit code $2 and '$3', got $status and:"
     cat err
@@ -25,6 +25,12 @@ expect fault 139 'SIGSEGV'
 expect overflow 139 'SIGSEGV'
 expect raise 136 'SIGFPE'
 expect handled 9 'exit'
+
+# The rank itself said so, too.
+for how in fault worker-fault; do
+  expect $how 139 'SIGSEGV'
+  grep -q '"reason": *"signal"' report.json || { cat report.json && exit 1; }
+done
 
 expect peer 134 'rank 1 failed first'
 expect peer 134 'rank 1 has no more data'

@@ -12,6 +12,11 @@
 #include <utility>
 #include <vector>
 
+namespace torch::data {
+template <class Data, class Target>
+struct Example;
+}
+
 namespace muster {
 
 /// [n, ...] of n tensors of one shape.
@@ -23,18 +28,50 @@ at::Tensor to_tensor(const std::vector<double>& values);
 /// [n] of bool, from 0 and 1.
 at::Tensor to_bool_tensor(const std::vector<std::int64_t>& values);
 
-/// A struct of one or two data members, `data` and `target`, as torch::data::Example and ours.
 template <class T>
 concept HasData = requires { requires std::is_member_object_pointer_v<decltype(&T::data)>; };
 template <class T>
 concept HasTarget =
     HasData<T> && requires { requires std::is_member_object_pointer_v<decltype(&T::target)>; };
+
+/// torch::data::Example, which is made from data and target.
+template <class T>
+inline constexpr bool is_torch_example = false;
+template <class Data, class Target>
+inline constexpr bool is_torch_example<torch::data::Example<Data, Target>> = true;
+
+/// Becomes any member of an aggregate.
+struct AnyMember {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor)
+};
+
+/// A plain struct that has more members than `data` and `target`. A third one either makes it
+/// larger, or lies in what would be padding and takes a value.
+template <class T>
+inline constexpr bool has_more_members = [] {
+  if constexpr (HasTarget<T>) {
+    return sizeof(T) != sizeof(Example<decltype(T::data), decltype(T::target)>) ||
+           requires(AnyMember any) {
+             T{any, any, any};
+           };
+  } else {
+    return sizeof(T) != sizeof(T::data) || requires(AnyMember any) { T{any, any}; };
+  }
+}();
+
+/// A struct of `data` and perhaps `target`, in any order, and of nothing else: ours, torch's, or a
+/// plain one of your own.
+template <class T>
+concept ExampleLike =
+    HasData<T> && (is_torch_example<T> || (std::is_aggregate_v<T> && !has_more_members<T>));
+
 /// std::tuple, std::pair and std::array.
 template <class T>
 concept TupleLike = requires { std::tuple_size<T>::value; };
 
 /// Examples -> batch: tensors are stacked, numbers become one tensor (int64, float, double, bool),
-/// strings stay a list; structs with `data` and `target`, tuples and pairs go member by member.
+/// strings stay a list; structs of `data` and `target`, tuples and pairs go member by member.
 struct DefaultCollate {
   template <class T>
   auto operator()(std::vector<T> examples) const;
@@ -46,6 +83,9 @@ struct DefaultCollate {
   auto members(std::vector<T>& examples, std::index_sequence<index...>) const;
   template <class T>
   auto example(std::vector<T>& examples) const;
+  /// A T of these values.
+  template <class T, class Data, class... Target>
+  static T like(Data data, Target... target);
   /// The collated values of what `member` takes out of each example.
   template <class T, class Member>
   auto column(std::vector<T>& examples, Member member) const;
@@ -62,9 +102,10 @@ auto DefaultCollate::operator()(std::vector<T> examples) const {
   } else if constexpr (TupleLike<T>) {
     return members(examples, std::make_index_sequence<std::tuple_size_v<T>>());
   } else {
-    static_assert(HasData<T>,
-                  "muster cannot make a batch of this type of example: give the DataLoader a third "
-                  "argument, a function from std::vector<example> to a batch");
+    static_assert(ExampleLike<T>,
+                  "muster cannot make a batch of this type of example, which is no tensor, number, "
+                  "string or tuple, nor a struct of data and target alone: give the DataLoader a "
+                  "third argument, a function from std::vector<example> to a batch");
     return example(examples);
   }
 }
@@ -96,6 +137,18 @@ auto DefaultCollate::members(std::vector<T>& examples, std::index_sequence<index
       column(examples, [](T& example) -> auto& { return std::get<index>(example); })...);
 }
 
+template <class T, class Data, class... Target>
+T DefaultCollate::like(Data data, Target... target) {
+  if constexpr (is_torch_example<T>) {
+    return T(std::move(data), std::move(target)...);
+  } else {
+    T made{};
+    made.data = std::move(data);
+    ((made.target = std::move(target)), ...);
+    return made;
+  }
+}
+
 template <class T>
 auto DefaultCollate::example(std::vector<T>& examples) const {
   auto data = column(examples, [](T& example) -> auto& { return example.data; });
@@ -103,12 +156,12 @@ auto DefaultCollate::example(std::vector<T>& examples) const {
     auto target = column(examples, [](T& example) -> auto& { return example.target; });
     if constexpr (std::same_as<decltype(data), decltype(T::data)> &&
                   std::same_as<decltype(target), decltype(T::target)>) {
-      return T{std::move(data), std::move(target)};
+      return like<T>(std::move(data), std::move(target));
     } else {
       return Example<decltype(data), decltype(target)>{std::move(data), std::move(target)};
     }
   } else if constexpr (std::same_as<decltype(data), decltype(T::data)>) {
-    return T{std::move(data)};
+    return like<T>(std::move(data));
   } else {
     return data;
   }

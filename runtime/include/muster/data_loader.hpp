@@ -117,21 +117,19 @@ class DataLoader {
   }
 
   /// A copy whose next epoch, and only that one, begins after `batches` batches of this rank; they
-  /// are not loaded.
-  friend DataLoader skip_first_batches(const DataLoader& loader, std::int64_t batches) {
-    DataLoader result = loader;
-    result.core_ = loader.core_.skipping(batches);
+  /// are not loaded. Throws ConfigError for fewer than 0.
+  DataLoader skipping(std::int64_t batches) const {
+    DataLoader result = *this;
+    result.core_ = core_.skipping(batches);
     return result;
+  }
+  friend DataLoader skip_first_batches(const DataLoader& loader, std::int64_t batches) {
+    return loader.skipping(batches);
   }
 
  private:
   Source source_;
   LoaderCore core_;
 };
-
-template <class T>
-inline constexpr bool is_data_loader = false;
-template <class Dataset, class Collate>
-inline constexpr bool is_data_loader<DataLoader<Dataset, Collate>> = true;
 
 }  // namespace muster

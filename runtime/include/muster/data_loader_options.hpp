@@ -49,8 +49,9 @@ struct DataLoaderOptions {
   std::optional<std::int64_t> seed =
       std::nullopt;  ///< Unset: train.seed, or 42 in a loader that was not prepared.
   /// Several ranks: completes the last round with samples from the epoch's beginning, so that all
-  /// ranks have equally many batches of one size. Off: the last batches may be smaller or missing
-  /// on later ranks.
+  /// ranks have equally many batches of one size. Off, the last batches may be smaller or missing
+  /// on later ranks: for evaluation, since a rank that trains with one batch less leaves the others
+  /// waiting in theirs; and each rank's mean counts the same, however small its batch.
   bool even_batches = true;
   bool split_batches = false;  ///< batch_size is cut into equal parts, one a rank.
   /// The order of an epoch, instead of 0, 1, 2, ...: indices into the data set, the same on every

@@ -20,12 +20,13 @@ at::Tensor to_device(at::Tensor tensor, at::Device device);
 /// Throws UnsupportedError that names the type unless `device` is the CPU, where batches are.
 void require_cpu(const std::type_info& type, at::Device device);
 
-/// A batch with its tensors on `device`: inside structs with `data` and `target`, tuples, pairs,
-/// arrays, vectors and optionals; numbers and strings as they are. For a batch type of your own,
-/// write to_device(YourBatch, at::Device) in its namespace.
+/// A batch with its tensors on `device`: inside structs of `data` and `target`, tuples, pairs,
+/// arrays, vectors and optionals; numbers and strings as they are. Any other type is refused unless
+/// `device` is the CPU. For a batch type of your own, write to_device(YourBatch, at::Device) in its
+/// namespace.
 template <class T>
 T to_device(T batch, at::Device device) {
-  if constexpr (HasData<T>) {
+  if constexpr (ExampleLike<T>) {
     batch.data = to_device(std::move(batch.data), device);
     if constexpr (HasTarget<T>) batch.target = to_device(std::move(batch.target), device);
   } else if constexpr (TupleLike<T>) {

@@ -47,6 +47,38 @@ struct LabelledDataset {
   Example<at::Tensor, int> get(int index) const { return {at::full({3}, index), index % 2}; }
 };
 
+/// A struct of one's own, whose target comes first.
+struct Swapped {
+  at::Tensor target, data;
+};
+struct SwappedDataset {
+  std::int64_t size() const { return 4; }
+  Swapped get(std::int64_t index) const {
+    return {.target = at::full({1}, -index), .data = at::full({2}, index)};
+  }
+};
+
+struct Weighted {
+  at::Tensor data, target, weight;
+};
+struct Flagged {
+  at::Tensor data;
+  int target;
+  bool flag;
+};
+struct Identified {
+  at::Tensor data;
+  std::int64_t id;
+};
+struct Optional {
+  at::Tensor data, target;
+  std::optional<at::Tensor> mask;
+};
+struct Constructed {
+  Constructed(at::Tensor second, at::Tensor first) : data(first), target(second) {}
+  at::Tensor data, target;
+};
+
 struct UnsizedDataset {
   std::optional<std::size_t> size() const { return std::nullopt; }
   at::Tensor get(std::size_t) const { return {}; }
@@ -108,6 +140,17 @@ TEST_CASE("examples of data and target become a batch of data and target") {
     CHECK(at::equal(batch.target, at::tensor({0, 1, 0, 1}, at::kLong)));
   }
   CHECK(loader.dataset().size() == 4);
+}
+
+TEST_CASE("data and target stay what they are, in any order; a third member is never lost") {
+  DataLoader loader(SwappedDataset{}, {.batch_size = 4});
+  for (Swapped& batch : loader) {
+    CHECK(at::equal(batch.data, at::arange(4).unsqueeze(1).expand({4, 2})));
+    CHECK(at::equal(batch.target, -at::arange(4).unsqueeze(1)));
+  }
+  STATIC_CHECK((ExampleLike<Example<>> && ExampleLike<Swapped>));
+  STATIC_CHECK_FALSE((ExampleLike<Weighted> || ExampleLike<Flagged> || ExampleLike<Identified>));
+  STATIC_CHECK_FALSE((ExampleLike<Optional> || ExampleLike<Constructed>));
 }
 
 TEST_CASE("a collate function makes any batch") {

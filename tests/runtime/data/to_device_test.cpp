@@ -15,6 +15,9 @@ struct Graph {
   at::Tensor nodes;
   int moved = 0;
 };
+struct Weighted {
+  at::Tensor data, target, weight;
+};
 Graph to_device(const Graph& graph, at::Device device) { return {graph.nodes.to(device), 1}; }
 }  // namespace other
 
@@ -51,6 +54,13 @@ TEST_CASE("a type that nobody can move stays on the CPU or is refused by name") 
   CHECK_THROWS_WITH(
       to_device(Unknown{}, at::kMeta),
       Catch::Matchers::ContainsSubstring("std::map") && Catch::Matchers::ContainsSubstring("meta"));
+}
+
+TEST_CASE("a struct with more than data and target is not moved in part") {
+  const at::Tensor one = at::ones({2});
+  CHECK(to_device(other::Weighted{one, one, one}, at::kCPU).weight.is_cpu());
+  CHECK_THROWS_WITH(to_device(other::Weighted{one, one, one}, at::kMeta),
+                    Catch::Matchers::ContainsSubstring("other::Weighted"));
 }
 
 TEST_CASE("a prepared loader puts its batches on the device") {

@@ -42,7 +42,7 @@ struct CountingDataset {
 
 /// What a worker finds around it.
 struct Surroundings {
-  bool gradients, inference, blocked;
+  bool gradients, inference, blocked, fault_blocked;
   int threads;
 };
 struct ProbeDataset {
@@ -51,7 +51,8 @@ struct ProbeDataset {
     sigset_t mask;
     pthread_sigmask(SIG_BLOCK, nullptr, &mask);
     return {c10::GradMode::is_enabled(), c10::InferenceMode::is_enabled(),
-            sigismember(&mask, SIGTERM) == 1, at::get_num_threads()};
+            sigismember(&mask, SIGTERM) == 1, sigismember(&mask, SIGSEGV) == 1,
+            at::get_num_threads()};
   }
 };
 
@@ -99,6 +100,22 @@ TEST_CASE("what a data set throws in a worker comes out of the loop, in its turn
   }
 }
 
+TEST_CASE("what a batch sampler throws comes out of the loop after the batches before it") {
+  std::vector<BatchSampler::Batch> batches;
+  for (std::int64_t i = 0; i < 8; ++i) batches.push_back({i});
+  batches[5] = {20};
+  for (const int workers : {0, 1, 2, 8}) {
+    CAPTURE(workers);
+    DataLoader loader(IdDataset{20}, {.num_workers = workers, .batch_sampler = batches});
+    std::vector<std::int64_t> seen;
+    const auto run = [&] {
+      for (auto& batch : loader) seen.push_back(ids_of(batch).front());
+    };
+    CHECK_THROWS_WITH(run(), ContainsSubstring("batch 5 of the batch_sampler has index 20"));
+    CHECK((seen == std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+  }
+}
+
 TEST_CASE("leaving early ends the workers, a hundred times") {
   const auto threads = entries("/proc/self/task");
   const auto descriptors = entries("/proc/self/fd");
@@ -138,6 +155,7 @@ TEST_CASE("batches are loaded with gradients off and outside inference mode, in 
       CHECK_FALSE(found.gradients);
       CHECK_FALSE(found.inference);
       CHECK(found.blocked == (workers > 0));
+      CHECK_FALSE(found.fault_blocked);
       CHECK(found.threads == (workers > 0 ? 1 : threads));
     }
   }

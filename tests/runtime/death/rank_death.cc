@@ -2,6 +2,7 @@
 // it is a program of its own beside the test program of this folder.
 
 #include <muster/accelerator.hpp>
+#include <muster/data_loader.hpp>
 
 #include <array>
 #include <csignal>
@@ -19,6 +20,15 @@ int overflow(int depth) {
   return depth < 0 ? frame[0] : overflow(depth + 1) + frame[0];
 }
 
+/// Faults where it is read.
+struct FaultyDataset {
+  std::int64_t size() const { return 4; }
+  at::Tensor get(std::int64_t) const {
+    *static_cast<volatile int*>(nullptr) = 1;
+    return {};
+  }
+};
+
 void die(const muster::Accelerator& accelerator, std::string_view how) {
   // Rank 1 dies, and the other waits for it.
   if (how == "peer" && accelerator.is_main_process()) accelerator.wait_for_everyone("the end");
@@ -27,6 +37,7 @@ void die(const muster::Accelerator& accelerator, std::string_view how) {
   if (how == "throw-number") throw 17;
   if (how == "abort") std::abort();
   if (how == "fault") *static_cast<volatile int*>(nullptr) = 1;
+  if (how == "worker-fault") muster::DataLoader(FaultyDataset{}, {.num_workers = 1}).begin();
   if (how == "raise") std::raise(SIGFPE);
   if (how == "overflow") std::exit(overflow(0));
   if (how == "handled") {
