@@ -59,7 +59,8 @@ LogLevel level_named(const std::string& name) {
 AcceleratorState::AcceleratorState(const AcceleratorOptions& given)
     : options(given),
       world(World::from_environment(current_environment())),
-      settings(resolve_in_rank(current_environment(), given_in_code(given))) {
+      settings(resolve_in_rank(current_environment(), given_in_code(given))),
+      strategy(strategy_name(settings.settings().train.strategy)) {
   const auto& resolved = settings.settings();
   configure_log(level_named(resolved.log.level), world.size > 1 ? world.rank : -1);
   record_death();
@@ -96,9 +97,9 @@ std::string headline(const AcceleratorState& state) {
     return std::to_string(count) + ' ' + word + (count == 1 ? "" : "s");
   };
   const auto& world = state.mesh()->world();
-  return std::string(state.new_strategy()->name()) + " over " + plural(world.size(), "rank") +
-         " on " + plural(state.world.node_count, "host") + " (" + std::string(world.name()) +
-         "), " + world.device().str() + ", fp32";
+  return std::string(state.strategy) + " over " + plural(world.size(), "rank") + " on " +
+         plural(state.world.node_count, "host") + " (" + std::string(world.name()) + "), " +
+         world.device().str() + ", fp32";
 }
 
 }  // namespace muster

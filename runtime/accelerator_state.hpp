@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace muster {
@@ -19,8 +20,10 @@ namespace muster {
 /// A micro-step that accumulate() or no_sync() announced and whose block is still open.
 struct MicroStep {
   std::vector<std::shared_ptr<PreparedModel>> models;
-  bool synchronises = true;
+  bool closes = true;  ///< The window, unless a no_sync() is open.
   bool no_sync = false;
+
+  bool synchronises() const noexcept;
 };
 
 /// What an Accelerator and its handles share.
@@ -30,6 +33,7 @@ struct AcceleratorState {
   AcceleratorOptions options;
   World world;
   Resolution settings;
+  std::string_view strategy;         ///< The name of the strategy that models get.
   std::shared_ptr<Session> session;  ///< Null after end_training().
   at::Device device = at::kCPU;
   std::shared_ptr<LoopState> loop = std::make_shared<LoopState>();

@@ -1,5 +1,5 @@
+#include <muster/adopter.hpp>
 #include <muster/error.hpp>
-#include <muster/prepare.hpp>
 
 #include "accelerator_state.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "accelerator_state.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -35,7 +36,8 @@ std::string model_line(const PreparedModel& model, std::size_t index) {
     bytes += static_cast<std::int64_t>(tensor.nbytes());
     if (!tensor.requires_grad()) continue;
     trained += tensor.numel();
-    trained_bytes += static_cast<std::int64_t>(tensor.nbytes());
+    // Gradients of narrower parameters are kept in fp32.
+    trained_bytes += tensor.numel() * std::max<std::int64_t>(4, tensor.element_size());
   }
   const auto& counters = model.strategy->counters();
   return "model " + std::to_string(index) + ": " + count_text(count) + " parameters, " +

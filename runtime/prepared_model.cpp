@@ -21,7 +21,7 @@ std::shared_ptr<PreparedModel> prepare_model(std::unique_ptr<ModuleView> module,
   model->strategy->prepare(
       {tensors_of(*model->module).parameters,
        // The strategy is the model's own, so the module outlives its questions.
-       [view = model->module.get()] { return tensors_of(*view).buffers; }});
+       [view = model->module.get()] { return view->buffers(); }});
   return model;
 }
 

@@ -3,8 +3,7 @@
 #include <muster/control.hpp>
 #include <muster/error.hpp>
 #include <muster/optimizer.hpp>
-
-#include "tensor_text.hpp"
+#include <muster/tensor_text.hpp>
 
 #include <torch/csrc/api/include/torch/optim/optimizer.h>
 
@@ -38,19 +37,18 @@ std::unordered_map<const c10::TensorImpl*, std::shared_ptr<PreparedModel>> owner
                    "optimizer or before it");
 }
 
-/// Calls `update` between what the strategies do before and after a step, unless they say that it
-/// is to be skipped.
+/// Calls `update` between what the strategies do before and after a step, unless one of them says
+/// that it is to be skipped.
 template <class Update>
-void step_unfused(PreparedOptimizer& prepared, Update&& update) {
-  bool wanted = true;
+void take_step(PreparedOptimizer& prepared, Update&& update) {
+  prepared.skipped = false;
   for (const auto& model : prepared.models) {
-    wanted = model->strategy->before_step(*prepared.optimizer) && wanted;
+    if (!model->strategy->before_step(*prepared.optimizer)) prepared.skipped = true;
   }
-  if (wanted) update(*prepared.optimizer);
+  if (!prepared.skipped) update();
   for (const auto& model : prepared.models) model->strategy->after_step(*prepared.optimizer);
+  if (!prepared.skipped) Control::instance().step(++prepared.steps);
 }
-
-void count(PreparedOptimizer& prepared) { Control::instance().step(++prepared.steps); }
 
 bool is_alone(const PreparedOptimizer& prepared) {
   return std::ranges::all_of(prepared.models, [](const auto& model) { return model->alone; });
@@ -97,12 +95,14 @@ std::shared_ptr<PreparedOptimizer> prepare_optimizer(
 
 void Optimizer::step() {
   if (!prepared_->due()) return;
-  if (prepared_->fused()) {
-    for (const auto& model : prepared_->models) model->strategy->step(*prepared_->optimizer);
-  } else {
-    step_unfused(*prepared_, [](auto& optimizer) { optimizer.step(); });
-  }
-  count(*prepared_);
+  auto& optimizer = *prepared_->optimizer;
+  take_step(*prepared_, [&] {
+    if (!prepared_->fused()) {
+      optimizer.step();
+      return;
+    }
+    for (const auto& model : prepared_->models) model->strategy->update(optimizer);
+  });
 }
 
 at::Tensor Optimizer::step(const std::function<at::Tensor()>& closure) {
@@ -114,14 +114,11 @@ at::Tensor Optimizer::step(const std::function<at::Tensor()>& closure) {
   if (!is_alone(*prepared_)) {
     throw UnsupportedError(
         "step(closure) of this optimizer evaluates the loss as often as it likes, which works in "
-        "one "
-        "process with gradient_accumulation_steps = 1: run it so, or take SGD, Adam, AdamW, "
-        "Adagrad "
-        "or RMSprop");
+        "one process with gradient_accumulation_steps = 1: run it so, or take SGD, Adam, AdamW, "
+        "Adagrad or RMSprop");
   }
   at::Tensor loss;
-  step_unfused(*prepared_, [&](auto& optimizer) { loss = optimizer.step(closure); });
-  count(*prepared_);
+  take_step(*prepared_, [&] { loss = prepared_->optimizer->step(closure); });
   return loss;
 }
 
@@ -131,6 +128,7 @@ void Optimizer::zero_grad() {
 }
 
 std::uint64_t Optimizer::steps() const noexcept { return prepared_->steps; }
+bool Optimizer::step_was_skipped() const noexcept { return prepared_->skipped; }
 
 torch::optim::Optimizer* Optimizer::operator->() const noexcept {
   return prepared_->optimizer.get();

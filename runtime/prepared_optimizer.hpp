@@ -22,7 +22,8 @@ struct PreparedOptimizer {
 
   std::shared_ptr<torch::optim::Optimizer> optimizer;
   std::vector<std::shared_ptr<PreparedModel>> models;
-  std::uint64_t steps = 0;
+  std::uint64_t steps = 0;  ///< Updates made.
+  bool skipped = false;     ///< The newest step that was due made none.
 
   /// Every model's micro-step closes its window.
   bool due() const noexcept;

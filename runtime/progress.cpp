@@ -99,7 +99,8 @@ Progress::Progress(std::string title, std::int64_t total, ProgressOptions option
 Progress::Progress(Progress&& other) noexcept = default;
 
 Progress& Progress::operator=(Progress&& other) noexcept {
-  std::swap(state_, other.state_);
+  const Progress left(std::move(*this));
+  state_ = std::move(other.state_);
   return *this;
 }
 

@@ -1,9 +1,9 @@
 #include <muster/accelerator.hpp>
 #include <muster/error.hpp>
+#include <muster/tensor_text.hpp>
 
 #include "accelerator_state.hpp"
 #include "leaves.hpp"
-#include "tensor_text.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -28,12 +28,12 @@ void require_loss(const at::Tensor& loss) {
   }
 }
 
-/// Gradients of these models are in the middle of a window that this micro-step is not part of.
+/// Of models that are in the middle of a window of their own.
 std::unordered_set<const c10::TensorImpl*> parameters_in_other_windows(
     const AcceleratorState& state, const std::vector<std::shared_ptr<PreparedModel>>& named) {
   std::unordered_set<const c10::TensorImpl*> result;
   for (const auto& model : state.models) {
-    if (!model->accumulation.is_open() || std::ranges::find(named, model) != named.end()) continue;
+    if (!model->strategy->in_window() || std::ranges::find(named, model) != named.end()) continue;
     for (const auto& parameter : model->module->parameters()) {
       result.insert(parameter.tensor.unsafeGetTensorImpl());
     }
@@ -55,6 +55,11 @@ void backward_for(const AcceleratorState& state,
 
 }  // namespace
 
+bool MicroStep::synchronises() const noexcept {
+  return closes &&
+         std::ranges::all_of(models, [](const auto& model) { return model->no_sync_depth == 0; });
+}
+
 Scope::Scope(std::shared_ptr<AcceleratorState> state, std::shared_ptr<MicroStep> micro_step)
     : state_(std::move(state)), micro_step_(std::move(micro_step)) {}
 
@@ -63,31 +68,34 @@ Scope::~Scope() {
   std::erase(state_->scopes, micro_step_);
 }
 
-bool Scope::synchronises() const noexcept { return micro_step_->synchronises; }
+bool Scope::synchronises() const noexcept { return micro_step_->synchronises(); }
 
 Scope Accelerator::begin_micro_step(std::initializer_list<const ModelHandle*> models) {
   const int steps = gradient_accumulation_steps();
   MicroStep micro_step;
-  micro_step.synchronises = false;
+  micro_step.closes = false;
   for (const auto* handle : models) {
     micro_step.models.push_back(handle->prepared_);
     // Each model counts its own, so that a second accumulate() for another model does not advance
     // this one's.
-    micro_step.synchronises |= handle->prepared_->accumulation.next(
+    micro_step.closes |= handle->prepared_->accumulation.next(
         steps, state_->options.sync_with_dataloader, *state_->loop);
   }
   for (const auto& model : micro_step.models) {
-    if (micro_step.synchronises) model->accumulation.close();
-    model->begin(micro_step.synchronises && model->no_sync_depth == 0);
+    model->begin(micro_step.closes && model->no_sync_depth == 0);
+    // A window that no_sync() keeps open closes with the next micro-step that may.
+    if (model->synchronises) model->accumulation.close();
   }
-  state_->loop->sync_gradients = micro_step.synchronises;
+  state_->loop->sync_gradients = micro_step.synchronises();
   return {state_, open(*state_, std::move(micro_step))};
 }
 
 Scope Accelerator::no_sync(const ModelHandle& model) {
-  ++model.prepared_->no_sync_depth;
   model.prepared_->begin(false);
-  return {state_, open(*state_, {{model.prepared_}, false, true})};
+  state_->loop->sync_gradients = false;
+  auto opened = open(*state_, {.models = {model.prepared_}, .closes = false, .no_sync = true});
+  ++model.prepared_->no_sync_depth;
+  return {state_, std::move(opened)};
 }
 
 void Accelerator::backward(const at::Tensor& loss) {
@@ -99,13 +107,11 @@ void Accelerator::backward(const at::Tensor& loss) {
   // step.
   const auto models = announced ? (*scope)->models : state_->models;
   for (const auto& model : models) {
-    const bool closes = model->no_sync_depth == 0 && (!announced || (*scope)->synchronises);
+    const bool closes = model->no_sync_depth == 0 && (!announced || (*scope)->closes);
     if (!announced || closes != model->synchronises) model->begin(closes);
   }
-  if (!announced) {
-    state_->loop->sync_gradients =
-        std::ranges::all_of(models, [](const auto& model) { return model->synchronises; });
-  }
+  state_->loop->sync_gradients =
+      std::ranges::all_of(models, [](const auto& model) { return model->synchronises; });
   backward_for(*state_, models, loss);
   for (const auto& model : models) model->strategy->end_micro_step();
 }

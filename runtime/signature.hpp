@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,13 +13,17 @@ namespace muster::collectives {
 
 /// What one rank called a collective with.
 struct Signature {
+  /// What kind of tensor it is. Only dense ones of at most eight dimensions can take part.
+  enum class Kind : std::int64_t { dense, undefined, too_many_dimensions, not_dense };
+
   std::string operation;
+  Kind kind = Kind::dense;
   std::vector<std::int64_t> shape;
   at::ScalarType dtype = at::kFloat;
 };
 
-/// The signatures of all ranks, in rank order. Throws ConfigError for an undefined tensor, or one
-/// of more than eight dimensions.
+/// The signatures of all ranks, in rank order. `operation`: what is called, and all arguments that
+/// must be equal; at most 63 letters count.
 std::vector<Signature> exchange(Communicator& group, std::string_view operation,
                                 const at::Tensor& tensor);
 
@@ -29,7 +34,8 @@ enum class Compared {
   rank_and_dtype,  ///< The number of dimensions, and all but one of them anyhow.
 };
 
-/// Throws ModelError with what each rank has if they differ. Every rank comes to the same result.
+/// Throws ModelError with what each rank has if they differ, and ConfigError if they are equal and
+/// cannot take part. Every rank comes to the same result.
 void require_same(const std::vector<Signature>& signatures, Compared compared);
 
 }  // namespace muster::collectives

@@ -1,13 +1,15 @@
 #include <muster/accelerator.hpp>
 #include <muster/error.hpp>
 #include <muster/safetensors.hpp>
+#include <muster/tensor_broadcast.hpp>
+#include <muster/tensor_text.hpp>
 
 #include "accelerator_state.hpp"
 #include "collectives.hpp"
-#include "tensor_text.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/ScalarType.h>
 
 #include <functional>
 #include <set>
@@ -25,17 +27,8 @@ fs::path weights_file(const fs::path& path) {
 
 /// Runs `work` on rank 0. If it throws there, all ranks throw CheckpointError.
 void on_rank_0(Communicator& world, std::string_view label, const std::function<void()>& work) {
-  std::string failure;
-  if (world.rank() == 0) {
-    try {
-      work();
-    } catch (const std::exception& error) {
-      failure = error.what();
-      if (failure.empty()) failure = "unknown error";
-    }
-  }
-  failure = collectives::broadcast_text(world, std::move(failure), 0, label);
-  if (!failure.empty()) throw CheckpointError(failure);
+  const auto outcome = collectives::run_on_rank_0(world, label, work);
+  if (!outcome.failure.empty()) throw CheckpointError(outcome.failure);
 }
 
 /// Under every name that it has, except a registered parameter that its module does not use, which
@@ -73,6 +66,29 @@ struct Match {
   at::Tensor source;  ///< Undefined: not in the file.
 };
 
+/// The file may have a tied tensor under any of its names.
+const at::Tensor* find_in(const Safetensors& file, const std::string& name,
+                          const std::vector<SharedName>& shared) {
+  if (const auto* found = file.find(name)) return found;
+  for (const auto& other : shared) {
+    if (other.kept != name) continue;
+    if (const auto* found = file.find(other.name)) return found;
+  }
+  return nullptr;
+}
+
+/// Why `source` cannot be copied into `target`; empty: it can.
+std::string misfit(const at::Tensor& source, const at::Tensor& target) {
+  const auto difference = [](const std::string& there, const std::string& here) {
+    return " (" + there + " in the file, " + here + " in the model)";
+  };
+  if (source.sizes() != target.sizes()) {
+    return difference(to_text(source.sizes()), to_text(target.sizes()));
+  }
+  if (c10::canCast(source.scalar_type(), target.scalar_type())) return {};
+  return difference(to_text(source.scalar_type()), to_text(target.scalar_type()));
+}
+
 /// Pairs the model's tensors with the file's, in the model's order. Throws CheckpointError with all
 /// that does not fit.
 std::vector<Match> match(const ModuleTensors& model, const Safetensors& file, bool strict) {
@@ -83,12 +99,10 @@ std::vector<Match> match(const ModuleTensors& model, const Safetensors& file, bo
   for (const auto* tensors : {&model.parameters, &model.buffers}) {
     for (const auto& [name, target] : *tensors) {
       const bool unused = !known.insert(name).second;
-      const auto* source = file.find(name);
+      const auto* source = find_in(file, name, model.shared);
       if (!source && !unused) missing.push_back(name);
-      if (source && source->sizes() != target.sizes()) {
-        unfit.push_back(name + " (" + shape_text(source->sizes()) + " in the file, " +
-                        shape_text(target.sizes()) + " in the model)");
-      }
+      const auto why = source ? misfit(*source, target) : std::string();
+      if (!why.empty()) unfit.push_back(name + why);
       pairs.push_back({target, source ? *source : at::Tensor()});
     }
   }
@@ -99,7 +113,7 @@ std::vector<Match> match(const ModuleTensors& model, const Safetensors& file, bo
   std::string problem;
   if (strict && !missing.empty()) problem += "\n  not in the file: " + list(missing);
   if (strict && !foreign.empty()) problem += "\n  not in the model: " + list(foreign);
-  if (!unfit.empty()) problem += "\n  of another shape: " + list(unfit);
+  if (!unfit.empty()) problem += "\n  of another shape or kind: " + list(unfit);
   if (!problem.empty()) throw CheckpointError("the weights do not fit the model:" + problem);
   return pairs;
 }
@@ -132,15 +146,12 @@ void Accelerator::load_model(const ModelHandle& model, const fs::path& path, boo
     }
   });
   const c10::NoGradGuard no_grad;
-  std::size_t next = 0;
-  for (const auto* list : {&tensors.parameters, &tensors.buffers}) {
-    for (const auto& tensor : *list) {
-      auto target = tensor.tensor.detach();
-      if (world.rank() == 0 && pairs[next].source.defined()) target.copy_(pairs[next].source);
-      ++next;
-      collectives::broadcast(world, target, 0);
-    }
+  for (const auto& [target, source] : pairs) {
+    if (source.defined()) target.detach().copy_(source);
   }
+  auto targets = tensors.parameters;
+  targets.insert(targets.end(), tensors.buffers.begin(), tensors.buffers.end());
+  broadcast_tensors(targets, world, "load_model");
 }
 
 }  // namespace muster

@@ -1,10 +1,10 @@
 #include "data_parallel.hpp"
 
 #include <muster/error.hpp>
+#include <muster/tensor_broadcast.hpp>
 
 #include "gradient_norm.hpp"
 #include "model_check.hpp"
-#include "tensor_broadcast.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -120,17 +120,16 @@ bool DataParallel::fuses(const torch::optim::Optimizer& optimizer) const {
   return find_update_rule(optimizer) != nullptr;
 }
 
-void DataParallel::step(torch::optim::Optimizer& optimizer) {
-  if (before_step(optimizer)) find(optimizer)->step(*window_);
-  after_step(optimizer);
+void DataParallel::update(torch::optim::Optimizer& optimizer) {
+  require_prepared();
+  require_attached(optimizer).step(*window_);
 }
 
 bool DataParallel::before_step(torch::optim::Optimizer& optimizer) {
   require_prepared();
-  auto* attached = find(optimizer);
-  if (attached == nullptr) throw ModelError("this optimizer was not attached to the strategy");
+  const auto& attached = require_attached(optimizer);
   model_->require_unchanged();
-  attached->require_unchanged();
+  attached.require_unchanged();
   finish_window(&optimizer);
   window_->collect();
   return !window_->is_void();
@@ -192,6 +191,11 @@ AttachedOptimizer* DataParallel::find(const torch::optim::Optimizer& optimizer) 
   const auto found = std::ranges::find_if(
       optimizers_, [&](const auto& attached) { return attached->optimizer() == &optimizer; });
   return found == optimizers_.end() ? nullptr : found->get();
+}
+
+AttachedOptimizer& DataParallel::require_attached(const torch::optim::Optimizer& optimizer) {
+  if (auto* attached = find(optimizer)) return *attached;
+  throw ModelError("this optimizer was not attached to the strategy");
 }
 
 std::vector<std::size_t> DataParallel::slots_without_optimizer() const {

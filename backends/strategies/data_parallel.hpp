@@ -32,12 +32,13 @@ class DataParallel final : public Strategy {
   void begin_micro_step(bool synchronise) override;
   void end_micro_step() override;
   void synchronise() override;
+  bool in_window() const noexcept override { return window_ && window_->is_announced(); }
   bool gradients_ready() const noexcept override;
   double clip_grad_norm(double max_norm, double norm_type,
                         const std::vector<at::Tensor>& only) override;
   void clip_grad_value(double value) override;
   bool fuses(const torch::optim::Optimizer& optimizer) const override;
-  void step(torch::optim::Optimizer& optimizer) override;
+  void update(torch::optim::Optimizer& optimizer) override;
   bool before_step(torch::optim::Optimizer& optimizer) override;
   void after_step(torch::optim::Optimizer& optimizer) override;
   void zero_grad(torch::optim::Optimizer* optimizer) override;
@@ -51,6 +52,7 @@ class DataParallel final : public Strategy {
   /// Once a window, before its first reduction, also on a rank that leaves it without a forward.
   void send_buffers();
   AttachedOptimizer* find(const torch::optim::Optimizer& optimizer) noexcept;
+  AttachedOptimizer& require_attached(const torch::optim::Optimizer& optimizer);
   std::vector<std::size_t> slots_without_optimizer() const;
   bool has_stepped(const torch::optim::Optimizer* optimizer) const;
   bool all_have_stepped() const;

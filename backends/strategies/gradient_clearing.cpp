@@ -15,7 +15,9 @@ void GradientWindow::consume(std::span<const std::size_t> slots) {
 }
 
 void GradientWindow::zero_grad(std::span<const std::size_t> slots) {
-  if (phase_ == Phase::open && announced_) return;
+  // A window of which no announced micro-step has had a backward holds what other models' losses
+  // left behind, if anything.
+  if (phase_ == Phase::open && announced_ && micro_steps_ > 0) return;
   for (const auto slot : slots) {
     if (phase_ == Phase::reduced && has_gradient_[slot] && !consumed_[slot]) {
       dropped_[slot] = true;

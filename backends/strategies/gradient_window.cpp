@@ -51,7 +51,8 @@ void GradientWindow::begin_micro_step(bool closing) {
   if (is_due()) close(true);
   drop_broken_backward();
   micro_ = {closing, false, false};
-  announced_ = true;
+  // What other models' losses left behind is added, as LibTorch does, and counts as no micro-step.
+  if (!std::exchange(announced_, true)) micro_steps_ = 0;
   if (!closing) return;
   ++closings_;
   arrivals_.begin();

@@ -39,6 +39,8 @@ class GradientWindow final : private GradientListener {
   void synchronise() { close(false); }
 
   bool is_reduced() const noexcept { return phase_ == Phase::reduced; }
+  /// A micro-step was begun since the last window closed.
+  bool is_announced() const noexcept { return announced_; }
   /// A closing micro-step was begun and not reduced.
   bool is_due() const noexcept { return micro_.closing && !micro_.reduced; }
   /// Some ranks left the window and will not step, so none may.
@@ -53,7 +55,8 @@ class GradientWindow final : private GradientListener {
   /// A step has used these: the next window starts without them.
   void consume(std::span<const std::size_t> slots);
   /// Clears what was consumed. Of means that wait for a step: they are dropped unless it comes
-  /// before the next window. Inside a window: nothing, unless no micro-step was announced.
+  /// before the next window. Inside a window: nothing, unless all gradients came before its first
+  /// micro-step.
   void zero_grad(std::span<const std::size_t> slots);
   /// Clears all that was not sent yet.
   void discard();

@@ -1,6 +1,7 @@
 #include "model_check.hpp"
 
 #include <muster/error.hpp>
+#include <muster/tensor_text.hpp>
 
 #include <ATen/ops/empty.h>
 #include <xxhash.h>
@@ -18,10 +19,9 @@ namespace {
 
 std::string describe(const NamedTensor& named) {
   std::ostringstream text;
-  text << '\'' << named.name << "' " << named.tensor.sizes() << ' '
-       << c10::toString(named.tensor.scalar_type());
+  text << '\'' << named.name << "' " << describe_tensor(named.tensor);
   if (named.tensor.layout() != at::kStrided) return text.str() + " sparse";
-  if (!named.tensor.is_contiguous()) text << " with strides " << named.tensor.strides();
+  if (!named.tensor.is_contiguous()) text << " with strides " << to_text(named.tensor.strides());
   return text.str();
 }
 

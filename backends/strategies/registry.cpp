@@ -6,11 +6,15 @@
 
 namespace muster {
 
+std::string_view strategy_name(std::string_view name) {
+  if (name == "auto" || name == "ddp") return "ddp";
+  throw ConfigError("no strategy '" + std::string(name) + "'; this build has: auto, ddp");
+}
+
 std::unique_ptr<Strategy> make_strategy(std::string_view name, std::shared_ptr<Mesh> mesh,
                                         StrategyOptions options) {
-  if (name == "auto" || name == "ddp")
-    return make_data_parallel(std::move(mesh), std::move(options));
-  throw ConfigError("no strategy '" + std::string(name) + "'; this build has: auto, ddp");
+  static_cast<void>(strategy_name(name));  // There is one so far.
+  return make_data_parallel(std::move(mesh), std::move(options));
 }
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-#include "tensor_broadcast.hpp"
+#include <muster/tensor_broadcast.hpp>
 
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
@@ -29,12 +29,20 @@ std::vector<at::Tensor> lay_out(std::span<const NamedTensor> tensors, at::Tensor
   return pieces;
 }
 
-}  // namespace
+/// How many of the first tensors travel together: at least one.
+std::size_t group_size(std::span<const NamedTensor> tensors) {
+  constexpr std::size_t most_bytes = 64 << 20;
+  std::size_t count = 0, bytes = 0;
+  for (const auto& [name, tensor] : tensors) {
+    bytes += tensor.nbytes();
+    if (count > 0 && bytes > most_bytes) break;
+    ++count;
+  }
+  return count;
+}
 
-void broadcast_tensors(std::span<const NamedTensor> tensors, Communicator& communicator,
-                       std::string_view label) {
-  if (tensors.empty() || communicator.size() == 1) return;
-  const at::NoGradGuard no_grad;
+void broadcast_group(std::span<const NamedTensor> tensors, Communicator& communicator,
+                     std::string_view label) {
   at::Tensor bytes;
   const auto pieces = lay_out(tensors, bytes, communicator.device());
   if (bytes.numel() == 0) return;
@@ -46,6 +54,19 @@ void broadcast_tensors(std::span<const NamedTensor> tensors, Communicator& commu
   // variable_data() shares the memory and not the version counter.
   for (std::size_t index = 0; index < pieces.size(); ++index) {
     tensors[index].tensor.variable_data().copy_(pieces[index]);
+  }
+}
+
+}  // namespace
+
+void broadcast_tensors(std::span<const NamedTensor> tensors, Communicator& communicator,
+                       std::string_view label) {
+  if (communicator.size() == 1) return;
+  const at::NoGradGuard no_grad;
+  while (!tensors.empty()) {
+    const auto group = tensors.first(group_size(tensors));
+    broadcast_group(group, communicator, label);
+    tensors = tensors.subspan(group.size());
   }
 }
 

@@ -15,7 +15,7 @@ struct Images {
 /// Throws std::runtime_error that names the line, or where it looked for the file.
 Images read_images(const std::filesystem::path& file);
 
-/// Where digits.csv lies, seen from this program, built or installed.
+/// Where the build puts digits.csv, seen from this program.
 std::filesystem::path default_file();
 
 }  // namespace digits

@@ -74,8 +74,7 @@ void train(const digits::Options& options) {
   auto file = accelerator.save_model(model, options.out);
   accelerator.print(std::fixed, std::setprecision(3), "test accuracy ",
                     static_cast<double>(right) / static_cast<double>(count), " (", right, " of ",
-                    count, ")   weights: ", file.string(), " (", std::setprecision(1),
-                    static_cast<double>(std::filesystem::file_size(file)) / 1e6, " MB)");
+                    count, ")   weights: ", file.string());
 }
 
 int main(int argc, char** argv) try {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,28 @@ auto uninterrupted(Function function) {
   auto result = function();
   while (result < 0 && errno == EINTR) result = function();
   return result;
+}
+
+/// Locks a file that this process writes, so that others leave it alone. False if it was removed
+/// meanwhile. A file system without locks has nothing to say.
+bool hold(int descriptor) {
+  uninterrupted([&] { return flock(descriptor, LOCK_EX); });
+  struct stat found {};
+  return fstat(descriptor, &found) != 0 || found.st_nlink > 0;
+}
+
+/// Removes what killed processes have left in `folder`: parts that nobody holds, on any host.
+void remove_left_overs(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator next(folder, error), end; !error && next != end;
+       next.increment(error)) {
+    const std::string name = next->path().filename().string();
+    if (!name.starts_with(".muster-") || !name.ends_with(".part")) continue;
+    const int part = open(next->path().c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (part < 0) continue;
+    if (flock(part, LOCK_EX | LOCK_NB) == 0) unlink(next->path().c_str());
+    close(part);
+  }
 }
 
 fs::path target_of(const fs::path& path) {
@@ -37,8 +60,10 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(target_of(path)) {
     throw CheckpointError("cannot write '" + path_.string() + "': it is " +
                           (S_ISDIR(found.st_mode) ? "a folder" : "no regular file"));
   }
-  const fs::path folder = path_.parent_path();
-  create(folder.empty() ? "." : folder);
+  const fs::path parent = path_.parent_path();
+  const fs::path folder = parent.empty() ? "." : parent;
+  remove_left_overs(folder);
+  create(folder);
 }
 
 AtomicFile::~AtomicFile() {
@@ -49,12 +74,13 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::create(const fs::path& folder) {
   static std::atomic<unsigned> counter{0};
   do {
+    if (descriptor_ >= 0) close(descriptor_);
     temporary_ = folder / (".muster-" + std::to_string(getpid()) + "-" + std::to_string(counter++) +
                            ".part");
     descriptor_ = uninterrupted(
         [&] { return open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644); });
-  } while (descriptor_ < 0 &&
-           errno == EEXIST);  // Left by a process of this number that was killed.
+    // The name is another's, or was taken for a left-over before it was locked.
+  } while (descriptor_ < 0 ? errno == EEXIST : !hold(descriptor_));
   if (descriptor_ >= 0) return;
   temporary_.clear();
   check(false, "create a file in its folder");
@@ -77,9 +103,11 @@ void AtomicFile::commit() {
   check(rename(temporary_.c_str(), path_.c_str()) == 0, "rename");
   const fs::path folder = temporary_.parent_path();
   temporary_.clear();
-  // The new name is durable once its folder is. Some file systems cannot flush folders, and say so.
+  // The new name is durable once its folder is. Some file systems cannot flush folders, and say so;
+  // and a folder may be written and not read. The file is in its place all the same.
   const int opened =
       uninterrupted([&] { return open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  if (opened < 0 && errno == EACCES) return;
   check(opened >= 0, "flush its folder");
   const int flushed = uninterrupted([&] { return fsync(opened); });
   const int reason = errno;

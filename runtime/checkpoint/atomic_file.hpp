@@ -8,7 +8,8 @@
 namespace muster {
 
 /// A file that appears whole or not at all: written under another name in the same folder, flushed
-/// to the disk and renamed. Not for several threads.
+/// to the disk and renamed. What killed processes have left in that folder is removed. Not for
+/// several threads.
 class AtomicFile {
  public:
   /// Throws CheckpointError naming the file, as do all members. A symbolic link is followed.

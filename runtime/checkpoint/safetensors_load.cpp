@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unordered_set>
 
 namespace muster {
 namespace {
@@ -93,16 +92,6 @@ Safetensors load_safetensors(const std::filesystem::path& path) {
     result.tensors.push_back({std::move(entry.name), std::move(tensor)});
   }
   return result;
-}
-
-std::map<std::string, std::string> Safetensors::aliases() const {
-  std::unordered_set<std::string_view> stored;
-  for (const NamedTensor& named : tensors) stored.insert(named.name);
-  std::map<std::string, std::string> found;
-  for (const auto& [name, first] : metadata) {
-    if (stored.contains(first) && !stored.contains(name)) found.emplace(name, first);
-  }
-  return found;
 }
 
 const at::Tensor* Safetensors::find(std::string_view name) const {

@@ -305,6 +305,91 @@ TEST_CASE("no_sync in a world of one adds up, and the next backward takes the me
   CHECK(torch::allclose(module->output->bias, before - 2));
 }
 
+TEST_CASE("accumulate inside no_sync closes no window; the next one outside does") {
+  Accelerator accelerator;
+  auto module = std::make_shared<Mlp>();
+  auto [model, optimizer] =
+      accelerator.prepare(module, torch::optim::SGD(module->parameters(), 1.0));
+  const auto before = module->output->bias.detach().clone();
+  const auto micro_step = [&, &model = model, &optimizer = optimizer](double factor) {
+    const auto step = accelerator.accumulate(model);
+    accelerator.backward(factor * model(torch::ones({1, 8})).sum());
+    optimizer.step();
+    optimizer.zero_grad();
+    CHECK(step.synchronises() == accelerator.sync_gradients());
+    return step.synchronises();
+  };
+  {
+    const auto scope = accelerator.no_sync(model);
+    CHECK_FALSE(accelerator.sync_gradients());
+    CHECK_FALSE(micro_step(1));
+    CHECK_FALSE(micro_step(2));
+  }
+  CHECK(before.equal(module->output->bias));
+  CHECK(micro_step(6));
+  CHECK(torch::allclose(module->output->bias, before - 3));
+  CHECK(optimizer.steps() == 1);
+}
+
+TEST_CASE("a window that no_sync holds open is closed at once, however long windows are") {
+  Accelerator accelerator({.gradient_accumulation_steps = 2});
+  auto model = accelerator.prepare(std::make_shared<Mlp>());
+  const auto closes = [&] { return accelerator.accumulate(model).synchronises(); };
+  {
+    const auto scope = accelerator.no_sync(model);
+    CHECK_FALSE(closes());
+    CHECK_FALSE(closes());
+  }
+  CHECK(closes());
+  CHECK_FALSE(closes());
+  CHECK(closes());
+}
+
+TEST_CASE("what a loader's last batch left open closes with the next micro-step") {
+  Accelerator accelerator({.gradient_accumulation_steps = 8});
+  auto module = std::make_shared<Mlp>();
+  auto [model, optimizer, loader] =
+      accelerator.prepare(module, torch::optim::SGD(module->parameters(), 1.0),
+                          muster::DataLoader(some_data(10), {.batch_size = 4}));
+  std::string flags;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (auto& batch : loader) {
+      for (const auto& part : batch.data.split(2)) {
+        const auto step = accelerator.accumulate(model);
+        accelerator.backward(model(part).sum());
+        optimizer.step();
+        optimizer.zero_grad();
+        flags += step.synchronises() ? '1' : '0';
+      }
+    }
+  }
+  CHECK(flags == "0000010000");
+  CHECK(optimizer.steps() == 1);
+}
+
+TEST_CASE("skip_first_batches is a member too") {
+  Accelerator accelerator;
+  auto loader = accelerator.prepare(muster::DataLoader(some_data(), {.batch_size = 4}));
+  auto rest = accelerator.skip_first_batches(loader, 2);
+  CHECK(rest.size() == 1);
+  int batches = 0;
+  for (auto& batch : rest) {
+    CHECK(torch::equal(batch.target, torch::arange(8, 12) % 4));
+    ++batches;
+  }
+  CHECK(batches == 1);
+  CHECK(rest.size() == 3);
+  CHECK_THROWS_AS(accelerator.skip_first_batches(loader, -1), muster::ConfigError);
+}
+
+TEST_CASE("gradients of narrow parameters are told as what they are, fp32") {
+  Accelerator accelerator;
+  auto narrow = std::make_shared<torch::nn::LinearImpl>(16, 16);
+  narrow->to(torch::kBFloat16);
+  const auto model = accelerator.prepare(narrow);
+  CHECK_THAT(accelerator.describe(), ContainsSubstring("parameters 544 B, gradients 1.06 KiB"));
+}
+
 TEST_CASE("free_memory lets go of models and optimizers") {
   Accelerator accelerator;
   std::weak_ptr<Mlp> watched;

@@ -115,6 +115,71 @@ TEST_CASE("shapes that differ are an error on all ranks, with what each has") {
   CHECK(at::equal(accelerator.gather(at::ones({1})), at::ones({accelerator.num_processes()})));
 }
 
+TEST_CASE("a tensor that cannot take part, on one rank or all, is an error on all ranks") {
+  const Accelerator accelerator;
+  const bool odd = accelerator.process_index() == accelerator.num_processes() - 1;
+  const auto good = at::ones({2, 3});
+  const std::vector<at::Tensor> bad{at::Tensor(), at::ones({1, 1, 1, 1, 1, 1, 1, 1, 1}),
+                                    at::ones({2, 3}).to_sparse()};
+  for (const auto& tensor : bad) {
+    CHECK_THROWS_AS(accelerator.gather(tensor), muster::ConfigError);
+    CHECK_THROWS_AS(accelerator.gather_for_metrics(tensor), muster::ConfigError);
+    CHECK_THROWS_AS(accelerator.reduce(tensor), muster::ConfigError);
+    CHECK_THROWS_AS(accelerator.broadcast(tensor), muster::ConfigError);
+    CHECK_THROWS_AS(accelerator.pad_across_processes(tensor), muster::ConfigError);
+    if (accelerator.num_processes() == 1) continue;
+    CHECK_THROWS_AS(accelerator.gather(odd ? tensor : good), muster::ModelError);
+    CHECK_THROWS_AS(accelerator.gather_for_metrics(odd ? good : tensor), muster::ModelError);
+    CHECK_THROWS_AS(accelerator.reduce(odd ? tensor : good), muster::ModelError);
+    CHECK_THROWS_AS(accelerator.broadcast(odd ? tensor : good), muster::ModelError);
+    CHECK_THROWS_AS(accelerator.pad_across_processes(odd ? tensor : good), muster::ModelError);
+  }
+  CHECK(at::equal(accelerator.gather(at::ones({1})), at::ones({accelerator.num_processes()})));
+}
+
+TEST_CASE("arguments that differ are an error on all ranks") {
+  const Accelerator accelerator;
+  if (accelerator.num_processes() == 1) return;
+  const bool main = accelerator.is_main_process();
+  const auto tensor = at::ones({2, 3});
+  CHECK_THROWS_MATCHES(
+      accelerator.broadcast(tensor, main ? 0 : 1), muster::ModelError,
+      MessageMatches(ContainsSubstring("rank 1: broadcast from rank 1 of [2, 3]")));
+  CHECK_THROWS_AS(accelerator.broadcast(tensor, main ? 0 : -1), muster::ModelError);
+  CHECK_THROWS_MATCHES(accelerator.reduce(tensor, main ? "max" : "sum"), muster::ModelError,
+                       MessageMatches(ContainsSubstring("rank 0: reduce max of [2, 3]")));
+  CHECK_THROWS_AS(accelerator.pad_across_processes(tensor, main ? 0 : 1), muster::ModelError);
+  CHECK(at::equal(accelerator.gather(at::ones({1})), at::ones({accelerator.num_processes()})));
+}
+
+TEST_CASE("lazy conjugates and negatives are moved as the values that they stand for") {
+  const Accelerator accelerator;
+  const auto size = accelerator.num_processes();
+  const auto values = at::complex(at::arange(3.0), at::arange(3.0) + 1);
+  const auto conjugate = values.conj();
+  const auto expected = conjugate.resolve_conj();
+  REQUIRE(conjugate.is_conj());
+  CHECK(at::equal(accelerator.gather(conjugate), expected.repeat({size})));
+  CHECK(at::equal(accelerator.gather_for_metrics(conjugate), expected.repeat({size})));
+  CHECK(at::equal(accelerator.reduce(conjugate), expected * size));
+  CHECK(at::equal(accelerator.pad_across_processes(conjugate), expected));
+  const auto negative = at::imag(conjugate);
+  REQUIRE(negative.is_neg());
+  CHECK(at::equal(accelerator.gather(negative), negative.resolve_neg().repeat({size})));
+  // Overwritten through the view: what it stands for is rank 0's.
+  auto mine = values * (accelerator.process_index() + 1);
+  accelerator.broadcast(mine.conj());
+  CHECK(at::equal(mine, values));
+}
+
+TEST_CASE("float8 is moved, and refused where it would be added") {
+  const Accelerator accelerator;
+  const auto eighth = at::ones({4}).to(at::ScalarType::Float8_e5m2);
+  CHECK(accelerator.gather(eighth).numel() == 4 * accelerator.num_processes());
+  CHECK_THROWS_MATCHES(accelerator.reduce(eighth), muster::ConfigError,
+                       MessageMatches(ContainsSubstring("convert it to float32")));
+}
+
 TEST_CASE("pad_across_processes makes shapes equal") {
   const Accelerator accelerator;
   const int rank = accelerator.process_index(), size = accelerator.num_processes();
@@ -188,6 +253,26 @@ TEST_CASE("a number that was reduced before it was gathered is refused in a comp
   CHECK(sum / static_cast<double>(count) == 4);
 }
 
+TEST_CASE("rows a sample that differ between ranks are an error on all ranks") {
+  Accelerator accelerator;
+  if (accelerator.num_processes() == 1) return;
+  const auto ids = at::arange(9);
+  auto loader =
+      accelerator.prepare(muster::DataLoader(muster::TensorDataset(ids, ids), {.batch_size = 5}));
+  const bool odd = accelerator.process_index() == 1;
+  for (auto& item : loader) {
+    CHECK_THROWS_MATCHES(
+        accelerator.gather_for_metrics(item.data.repeat_interleave(odd ? 2 : 1)),
+        muster::ModelError,
+        MessageMatches(ContainsSubstring("rank 1: gather_for_metrics with 2 rows a sample of "
+                                         "[10] int64")));
+    CHECK_THROWS_AS(accelerator.gather_for_metrics(odd ? at::ones({3}, at::kLong) : item.data),
+                    muster::ModelError);
+    CHECK_THROWS_AS(accelerator.gather_for_metrics(at::ones({3})), muster::ConfigError);
+    CHECK(at::equal(accelerator.gather_for_metrics(item.data), ids));
+  }
+}
+
 TEST_CASE("main_process_first: order, and a failure reaches all") {
   const Accelerator accelerator;
   const auto path = std::filesystem::temp_directory_path() /
@@ -205,6 +290,12 @@ TEST_CASE("main_process_first: order, and a failure reaches all") {
   CHECK_THROWS_MATCHES(
       accelerator.main_process_first([] { throw std::runtime_error("no such disk"); }),
       std::runtime_error, MessageMatches(ContainsSubstring("no such disk")));
+  if (accelerator.is_main_process()) {
+    CHECK_THROWS_AS(accelerator.main_process_first([] { throw 17; }), int);
+  } else {
+    CHECK_THROWS_MATCHES(accelerator.main_process_first([] {}), muster::Error,
+                         MessageMatches(ContainsSubstring("rank 0 failed")));
+  }
 }
 
 TEST_CASE("split_between_processes is complete and in order") {
@@ -241,6 +332,20 @@ TEST_CASE("a rank that waits alone ends with an error that has the label") {
 TEST_CASE("after a lost group a new one works") {
   const Accelerator accelerator;
   CHECK(accelerator.gather(at::ones({1})).numel() == accelerator.num_processes());
+}
+
+TEST_CASE("an Accelerator leaves a lost group, and a new one joins again") {
+  using namespace std::chrono_literals;
+  Accelerator first({.comm_timeout = 2s});
+  if (first.num_processes() == 1) return;
+  if (first.is_main_process()) {
+    CHECK_THROWS_AS(first.wait_for_everyone(), muster::CommunicationError);
+  } else {
+    std::this_thread::sleep_for(4s);
+  }
+  CHECK_THROWS_AS(first.end_training(), muster::CommunicationError);
+  const Accelerator second;
+  CHECK(second.gather(at::ones({1})).numel() == second.num_processes());
 }
 
 TEST_CASE("end_training leaves the group, and a new Accelerator joins again") {

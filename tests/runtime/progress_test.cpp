@@ -238,6 +238,18 @@ TEST_CASE("a bar that is left by an exception leaves the cursor on a new line") 
   CHECK(line.all().ends_with("\r\n"));
 }
 
+TEST_CASE("a bar that another one replaces leaves the cursor on a new line at once") {
+  const Variable term("TERM", "xterm");
+  const Line line = Line::terminal(80);
+  Progress bar("first", 10, {.descriptor = line.in});
+  Progress other("second", 10, {.descriptor = line.in});
+  (void)line.all();
+  bar = std::move(other);
+  CHECK(line.all() == "\r\n");
+  bar.finish();
+  CHECK(count(line.all(), "second") == 1);
+}
+
 TEST_CASE("a bar can be moved, and nobody reading is no error") {
   const Line line = Line::pipe();
   Progress bar("one", 1, {.descriptor = line.in});

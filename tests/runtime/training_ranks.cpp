@@ -162,6 +162,48 @@ TEST_CASE("a micro-step that one rank skips does not stop the others") {
   CHECK(equal_on_all(accelerator, module->parameters()));
 }
 
+TEST_CASE("a closing micro-step that one rank leaves: no rank counts that step") {
+  Accelerator accelerator;
+  auto first = std::make_shared<Mlp>();
+  auto second = std::make_shared<torch::nn::LinearImpl>(4, 1);
+  auto parameters = first->parameters();
+  for (const auto& parameter : second->parameters()) parameters.push_back(parameter);
+  auto [a, b, optimizer] = accelerator.prepare(first, second, torch::optim::SGD(parameters, 0.1));
+  const bool several = accelerator.num_processes() > 1;
+  const bool leaves = accelerator.process_index() == accelerator.num_processes() - 1;
+  for (int i = 0; i < 3; ++i) {
+    const auto before = copies(parameters);
+    const auto scope = accelerator.accumulate(a, b);
+    if (leaves && i == 1) continue;
+    accelerator.backward(b(a(torch::ones({2, 8}) * (i + 1))).mean());
+    optimizer.step();
+    optimizer.zero_grad();
+    CHECK(accelerator.optimizer_step_was_skipped() == (several && i == 1));
+    CHECK(optimizer.step_was_skipped() == (several && i == 1));
+    CHECK(differing(before, parameters).empty() == (several && i == 1));
+  }
+  CHECK(optimizer.steps() == 2);
+  CHECK(equal_on_all(accelerator, parameters));
+}
+
+TEST_CASE("a rank may leave a micro-step before its forward, also of a model with buffers") {
+  Accelerator accelerator({.gradient_accumulation_steps = 2});
+  auto module = std::make_shared<Normed>();
+  auto [model, optimizer] =
+      accelerator.prepare(module, torch::optim::SGD(module->parameters(), 0.1));
+  const bool leaves = accelerator.process_index() == accelerator.num_processes() - 1;
+  torch::manual_seed(static_cast<std::uint64_t>(accelerator.process_index()));
+  for (int i = 0; i < 6; ++i) {
+    const auto scope = accelerator.accumulate(model);
+    if (leaves && (i == 2 || i == 3)) continue;
+    accelerator.backward(model(torch::randn({8, 8})).square().mean());
+    optimizer.step();
+    optimizer.zero_grad();
+  }
+  CHECK(equal_on_all(accelerator, module->parameters()));
+  CHECK(optimizer.steps() == 2);
+}
+
 TEST_CASE("nothing to train: frozen models and models without parameters") {
   Accelerator accelerator;
   auto frozen = std::make_shared<Normed>();

@@ -2,6 +2,7 @@
 
 #include <muster/layout.hpp>
 #include <muster/mesh.hpp>
+#include <muster/named_tensor.hpp>
 
 #include <ATen/core/Tensor.h>
 
@@ -18,11 +19,6 @@ class Optimizer;
 }
 
 namespace muster {
-
-struct NamedTensor {
-  std::string name;
-  at::Tensor tensor;
-};
 
 /// What a model is to a strategy. A tied parameter stands once, under its first name.
 struct ModelParts {
@@ -86,6 +82,8 @@ class Strategy {
   /// Reduces now what the window holds, also on ranks without a backward.
   virtual void synchronise() = 0;
 
+  /// begin_micro_step() has begun a window that is not closed yet.
+  virtual bool in_window() const noexcept = 0;
   /// Gradients are means over the window and ranks from here to the next zero_grad.
   virtual bool gradients_ready() const noexcept = 0;
   /// The global norm before clipping; scales the gradients so that it is at most `max_norm`.
@@ -93,22 +91,28 @@ class Strategy {
   virtual double clip_grad_norm(double max_norm, double norm_type,
                                 const std::vector<at::Tensor>& only) = 0;
   virtual void clip_grad_value(double value) = 0;
-  /// True if step() knows this optimizer's rule (by its exact type). Else the caller runs
-  /// optimizer.step() itself between before_step() and after_step().
+  /// True if update() knows this optimizer's rule (by its exact type). Else the caller runs
+  /// optimizer.step() in its place.
   virtual bool fuses(const torch::optim::Optimizer& optimizer) const = 0;
-  /// before_step(), one update of this model's parameters by `optimizer`'s rule and present
-  /// options, fused over flat slices, and after_step(). Parameters without a gradient on any rank
-  /// are left alone, as is their state.
-  virtual void step(torch::optim::Optimizer& optimizer) = 0;
   /// Finishes a window that nobody closed and checks that parameters and groups are still what was
   /// prepared (ModelError). False if the step must be skipped, on all ranks alike; after_step() is
   /// called all the same.
   virtual bool before_step(torch::optim::Optimizer& optimizer) = 0;
+  /// One update of this model's parameters by `optimizer`'s rule and present options, fused over
+  /// flat slices, between before_step() and after_step(). Parameters without a gradient on any rank
+  /// are left alone, as is their state.
+  virtual void update(torch::optim::Optimizer& optimizer) = 0;
   /// The gradients count as consumed: the next window starts from zero.
   virtual void after_step(torch::optim::Optimizer& optimizer) = 0;
-  /// Clears gradients that a step consumed; inside a window it does nothing. Means that no step has
-  /// consumed yet are dropped when the next window begins, unless a step comes first. Null: all
-  /// parameters.
+  /// All three, for an optimizer of this model alone.
+  void step(torch::optim::Optimizer& optimizer) {
+    if (before_step(optimizer)) update(optimizer);
+    after_step(optimizer);
+  }
+  /// Clears gradients that a step consumed, and what other models' losses left before the window's
+  /// first micro-step; once the window has had a backward of its own it does nothing. Means that no
+  /// step has consumed yet are dropped when the next window begins, unless a step comes first.
+  /// Null: all parameters.
   virtual void zero_grad(torch::optim::Optimizer* optimizer) = 0;
   /// Clears all gradients and forgets the window.
   virtual void discard_gradients() = 0;
@@ -119,6 +123,9 @@ class Strategy {
 
 /// Strategy of stage 0: everything replicated, gradients averaged (DDP).
 std::unique_ptr<Strategy> make_data_parallel(std::shared_ptr<Mesh> mesh, StrategyOptions options);
+
+/// The name() of what make_strategy() makes for `name`. Throws as it does.
+std::string_view strategy_name(std::string_view name);
 
 /// By name: "auto", "ddp". Throws ConfigError naming the strategies of this build.
 std::unique_ptr<Strategy> make_strategy(std::string_view name, std::shared_ptr<Mesh> mesh,

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <muster/settings.hpp>
-
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,7 +18,8 @@ struct AcceleratorOptions {
   std::optional<std::string> communicator{};  ///< auto, self, gloo.
   std::optional<std::int64_t> seed{};         ///< Of the order of shuffled data; default 42.
   std::optional<double> bucket_mb{};          ///< Gradient bucket, MiB; default 25.
-  std::optional<Seconds> comm_timeout{};      ///< For one communication; default 1800 s.
+  /// For one communication; default 1800 s.
+  std::optional<std::chrono::duration<double>> comm_timeout{};
 };
 
 }  // namespace muster

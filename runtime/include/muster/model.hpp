@@ -28,7 +28,7 @@ class ModelHandle {
 };
 
 /// What prepare() returns for a module: called like it, and a pointer to it. Cheap to copy. Calling
-/// the module itself is legal too; then buffers do not get rank 0's values before a forward.
+/// the module itself is legal too; then buffers get rank 0's values only when the window closes.
 template <class M>
 class Model : public ModelHandle {
  public:

@@ -26,18 +26,22 @@ class Optimizer {
       : prepared_(std::move(prepared)) {}
 
   /// One update from the mean gradient over the window and all ranks; nothing if the micro-step
-  /// does not synchronise. Throws ModelError, naming the parameter, if one is no longer as it was
-  /// prepared.
+  /// does not synchronise. Nothing either, on all ranks, if one of them left the closing micro-step
+  /// of one of the optimizer's models without a backward. Throws ModelError, naming the parameter,
+  /// if one is no longer as it was prepared.
   void step();
   /// For optimizers that evaluate the loss themselves. `closure` calls zero_grad and backward and
   /// returns the loss; it is called once for optimizers that need it once. LBFGS and others of
   /// unknown kind call it as often as they like: in a world of one with one micro-step a step, and
   /// else UnsupportedError.
   at::Tensor step(const std::function<at::Tensor()>& closure);
-  /// Clears the gradients of a window that has ended; nothing inside a window.
+  /// Clears the gradients of a window that has ended, and what losses of other models left before
+  /// the window's first backward; nothing inside a window.
   void zero_grad();
 
-  std::uint64_t steps() const noexcept;  ///< Updates made so far.
+  std::uint64_t steps() const noexcept;  ///< Updates made so far; the same on all ranks.
+  /// The newest step that was due made no update; for ranks that called it.
+  bool step_was_skipped() const noexcept;
 
   torch::optim::Optimizer* operator->() const noexcept;
   torch::optim::Optimizer& operator*() const noexcept { return *operator->(); }

@@ -1,47 +1,16 @@
 #pragma once
 
-#include <muster/loop_state.hpp>
+#include <muster/adopter.hpp>
 #include <muster/model.hpp>
 #include <muster/optimizer.hpp>
 
-#include <ATen/core/Tensor.h>
-
 #include <concepts>
-#include <cstdint>
 #include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-namespace torch::nn {
-class Module;
-}
-
 namespace muster {
-
-struct AcceleratorState;
-
-/// Takes objects over for one Accelerator. An object that was prepared before gives the same again.
-class Adopter {
- public:
-  explicit Adopter(std::shared_ptr<AcceleratorState> state) : state_(std::move(state)) {}
-
-  ModelHandle adopt(std::shared_ptr<torch::nn::Module> module) const;
-  ModelHandle adopt(const torch::jit::Module& module) const;
-  Optimizer adopt(std::shared_ptr<torch::optim::Optimizer> optimizer) const;
-
-  /// What a data loader needs to read this rank's part.
-  struct Part {
-    int index, count;
-    std::shared_ptr<LoopState> loop;
-    at::Device device;
-    std::int64_t seed;
-  };
-  Part part() const;
-
- private:
-  std::shared_ptr<AcceleratorState> state_;
-};
 
 /// A std::shared_ptr of a module.
 template <class T>
@@ -94,7 +63,8 @@ auto take_model(const Adopter& adopter, const T& object) {
   }
 }
 
-/// An lvalue is borrowed, and must outlive the handle; all else is owned by it.
+/// An optimizer or a std::unique_ptr that is an lvalue is borrowed, and must outlive the handle; an
+/// rvalue is owned by it, and a std::shared_ptr of either kind shared.
 template <class T>
 Optimizer take_optimizer(const Adopter& adopter, T&& object) {
   using Object = std::remove_cvref_t<T>;

@@ -28,7 +28,7 @@ class Progress {
   /// Leaves an unfinished bar as it is, with the cursor on a line of its own.
   ~Progress();
   Progress(Progress&& other) noexcept;
-  Progress& operator=(Progress&& other) noexcept;
+  Progress& operator=(Progress&& other) noexcept;  ///< Leaves an unfinished bar likewise.
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <muster/strategy.hpp>
+#include <muster/named_tensor.hpp>
 
 #include <filesystem>
 #include <map>
@@ -16,10 +16,8 @@ struct Safetensors {
   std::vector<NamedTensor> tensors;  ///< In the order of the file's header.
   std::map<std::string, std::string> metadata;
 
-  /// The tensor of that name, or the one that it is tied to; null if there is none.
+  /// The tensor of that name, or the one that the metadata tie it to; null if there is none.
   const at::Tensor* find(std::string_view name) const;
-  /// Second names of tied tensors -> the name under which the file has the tensor.
-  std::map<std::string, std::string> aliases() const;
 };
 
 /// Writes `tensors` to a file that Python's safetensors reads. A tensor that stands under several

@@ -420,6 +420,34 @@ TEST_CASE("gradients of other models' backwards stay local until zero_grad", "[s
   CHECK(all_equal({pair.a.grad()}, {ones_of(pair.a)}));
 }
 
+TEST_CASE("zero_grad in the first micro-step clears what came before the window", "[strategies]") {
+  Pair pair(alone(), plain_sgd);
+  (pair.a.sum() * 5).backward();
+  CHECK_FALSE(pair.strategy->in_window());
+  pair.strategy->begin_micro_step(false);
+  CHECK(pair.strategy->in_window());
+  pair.strategy->zero_grad(pair.optimizer.get());
+  CHECK_FALSE(pair.a.grad().defined());
+  pair.a.sum().backward();
+  pair.strategy->end_micro_step();
+  // Not the window's own.
+  pair.strategy->zero_grad(pair.optimizer.get());
+  pair.strategy->begin_micro_step(true);
+  pair.strategy->zero_grad(pair.optimizer.get());
+  (pair.a.sum() * 3).backward();
+  pair.strategy->end_micro_step();
+  CHECK(all_equal({pair.a.grad()}, {ones_of(pair.a) * 2}));
+  CHECK_FALSE(pair.strategy->in_window());
+}
+
+TEST_CASE("without zero_grad what came before the window is added, as in LibTorch",
+          "[strategies]") {
+  Pair pair(alone(), plain_sgd);
+  (pair.a.sum() * 5).backward();
+  pair.micro_step(pair.a.sum());
+  CHECK(all_equal({pair.a.grad()}, {ones_of(pair.a) * 6}));
+}
+
 TEST_CASE("two optimizers consume their own parameters", "[strategies]") {
   Pair pair(alone(), make_sgd(0.1));
   pair.strategy->detach(*pair.optimizer);

@@ -46,8 +46,8 @@ TEST_CASE("models that differ are refused on all ranks, with the first differenc
 
   SECTION("shape") {
     CHECK(has(difference({a, b}, {a, {"b.weight", leaf({5}, 2)}}),
-              "rank 0 has parameter 'b.weight' [4] Float, trained where rank 2 has parameter "
-              "'b.weight' [5] Float, trained"));
+              "rank 0 has parameter 'b.weight' [4] float32, trained where rank 2 has parameter "
+              "'b.weight' [5] float32, trained"));
   }
   SECTION("count") {
     const auto text = difference({a, b}, {a});
@@ -56,10 +56,10 @@ TEST_CASE("models that differ are refused on all ranks, with the first differenc
   SECTION("dtype") {
     CHECK(has(difference({a, b},
                          {a, {"b.weight", leaf({4}, 2).detach().to(at::kDouble).requires_grad_()}}),
-              "[4] Double, trained"));
+              "[4] float64, trained"));
   }
   SECTION("requires_grad") {
-    CHECK(has(difference({a, b}, {{"a.weight", normal({3, 2}, 1)}, b}), "[3, 2] Float, frozen"));
+    CHECK(has(difference({a, b}, {{"a.weight", normal({3, 2}, 1)}, b}), "[3, 2] float32, frozen"));
   }
   SECTION("name and order") {
     CHECK(has(difference({a, b}, {b, a}), "rank 0 has parameter 'a.weight'"));

@@ -12,6 +12,7 @@ TEST_CASE("strategies by name", "[strategies]") {
     const auto strategy = make_strategy(name, alone(), {});
     CHECK(strategy->name() == "ddp");
     CHECK(strategy->stage() == 0);
+    CHECK(strategy_name(name) == "ddp");
   }
   try {
     make_strategy("zoro", alone(), {});

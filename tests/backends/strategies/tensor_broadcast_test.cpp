@@ -1,9 +1,12 @@
-#include "strategies/tensor_broadcast.hpp"
+#include <muster/tensor_broadcast.hpp>
 
 #include "backends/strategies/support/meshes.hpp"
 #include "backends/strategies/support/toy.hpp"
 
+#include <ATen/ops/empty.h>
 #include <catch2/catch_test_macros.hpp>
+
+#include <stdexcept>
 
 using namespace muster;
 using namespace muster::test;
@@ -43,4 +46,21 @@ TEST_CASE("tensors of any dtype get rank 0's values in one operation, without a 
     CHECK(rank.same_version);
   }
   CHECK(all_equal({all[1].tensors[0]}, {normal({3}, 0)}));
+}
+
+TEST_CASE("many bytes go in several operations, each tensor whole", "[strategies]") {
+  const auto all = on_ranks(2, [](const MeshPtr& mesh) {
+    std::vector<NamedTensor> named;
+    // 40 MiB, 30 MiB and 3 bytes, then one of 70 MiB.
+    for (const std::int64_t numel : {40 << 20, 30 << 20, 3, 70 << 20}) {
+      named.push_back({"t", at::empty({numel}, at::kByte).fill_(mesh->world().rank() + 1)});
+    }
+    const auto before = mesh->world().operations();
+    broadcast_tensors(named, mesh->world(), "weights");
+    for (const auto& [name, tensor] : named) {
+      if (!tensor.eq(1).all().item<bool>()) throw std::runtime_error("not rank 0's");
+    }
+    return mesh->world().operations() - before;
+  });
+  CHECK(all == std::vector<std::uint64_t>{3, 3});
 }

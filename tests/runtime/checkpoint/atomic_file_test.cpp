@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 namespace muster::test {
@@ -103,6 +104,41 @@ TEST_CASE("a left-over of a killed process is no obstacle") {
   AtomicFile file(folder / "a");
   write(file, "new");
   file.commit();
+  CHECK(bytes_of(folder / "a") == "new");
+}
+
+TEST_CASE("left-overs of killed processes are removed, and what is being written is not") {
+  const TemporaryFolder folder;
+  write_bytes(folder / ".muster-999999999-0.part", "left");
+  write_bytes(folder / "mine.part", "mine");
+  AtomicFile first(folder / "a");
+  write(first, "first");
+  CHECK_FALSE(std::filesystem::exists(folder / ".muster-999999999-0.part"));
+  AtomicFile second(folder / "b");
+  write(second, "second");
+  first.commit();
+  second.commit();
+  CHECK(bytes_of(folder / "a") == "first");
+  CHECK(bytes_of(folder / "b") == "second");
+  CHECK(folder.files() == 3);
+}
+
+TEST_CASE("a folder that may be written and not read is no obstacle") {
+  const TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0333));
+  const bool root = geteuid() == 0;  // Whom permissions do not stop.
+  REQUIRE((!root || seteuid(65534) == 0));
+  std::string failure;
+  try {
+    AtomicFile file(folder / "a");
+    write(file, "new");
+    file.commit();
+  } catch (const CheckpointError& error) {
+    failure = error.what();
+  }
+  if (root) REQUIRE(seteuid(0) == 0);
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0700));
+  CHECK(failure.empty());
   CHECK(bytes_of(folder / "a") == "new");
 }
 
