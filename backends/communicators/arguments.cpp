@@ -2,10 +2,11 @@
 
 #include <muster/error.hpp>
 
-#include "communicators/text.hpp"
+#include "text.hpp"
 
 #include <c10/core/ScalarType.h>
 
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -14,8 +15,6 @@ namespace muster {
 namespace {
 
 using Kind = Operation::Kind;
-
-constexpr int largest_tag = (1 << 28) - 1;
 
 class Check {
  public:
@@ -95,6 +94,25 @@ class Check {
              "there is one of float16, bfloat16, float32, float64, integers and bool, and sums of "
              "complex64 and complex128");
     }
+    if (operation_.accumulate && operation_.op != ReduceOp::sum) {
+      refuse("only a sum accumulates, this is a " + std::string(to_string(operation_.op)));
+    }
+  }
+
+  void mean() const {
+    const auto dtype = operation_.output.scalar_type();
+    if (!c10::isFloatingType(dtype)) {
+      refuse("no mean of " + to_text(dtype) +
+             "; there is one of float16, bfloat16, float32 and "
+             "float64");
+    }
+    if (operation_.divided < 0 || operation_.divided > operation_.output.numel()) {
+      refuse(std::to_string(operation_.divided) + " elements are to be divided, the tensor has " +
+             std::to_string(operation_.output.numel()));
+    }
+    if (!(operation_.count >= 0) || std::isinf(operation_.count)) {
+      refuse("count is " + std::to_string(operation_.count) + ", expected a number from 0 on");
+    }
   }
 
   /// The sum of counts that must be one a rank, or `otherwise` if there are none.
@@ -133,6 +151,9 @@ class Check {
     if (operation_.output.sizes() != operation_.input.sizes()) {
       refuse("input " + to_text(operation_.input.sizes()) + " and output " +
              to_text(operation_.output.sizes()) + " differ in shape");
+    }
+    if (operation_.divided != 0 || operation_.count != 0) {
+      mean();
     }
   }
 

@@ -6,6 +6,9 @@
 
 namespace muster {
 
+/// Of send and receive; the smallest is 0.
+constexpr int largest_tag = (1 << 27) - 1;
+
 /// The group that an operation's arguments are checked against.
 struct GroupShape {
   int rank;

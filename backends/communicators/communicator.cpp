@@ -42,6 +42,14 @@ Work Communicator::all_reduce(at::Tensor output, at::Tensor input, ReduceOp op,
   return submit(std::move(operation), label);
 }
 
+Work Communicator::all_reduce_mean(at::Tensor tensor, std::int64_t divided, double count,
+                                   std::string_view label) {
+  auto operation = make(Operation::Kind::all_reduce, tensor, tensor);
+  operation.divided = divided;
+  operation.count = count;
+  return submit(std::move(operation), label);
+}
+
 Work Communicator::reduce_scatter(at::Tensor output, at::Tensor input, ReduceOp op, bool accumulate,
                                   std::span<const std::int64_t> counts, std::string_view label) {
   auto operation = make(Operation::Kind::reduce_scatter, std::move(output), std::move(input));

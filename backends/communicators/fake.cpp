@@ -1,13 +1,12 @@
 #include <muster/device.hpp>
-#include <muster/error.hpp>
 #include <muster/fake.hpp>
 
+#include "communicators/aborted.hpp"
 #include "communicators/kinds.hpp"
+#include "communicators/mean.hpp"
 #include "communicators/note.hpp"
-#include "communicators/text.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace muster {
 namespace {
@@ -37,18 +36,11 @@ class Fake final : public FakeCommunicator {
                                   static_cast<int>(ranks.size()), device(), timeout());
   }
 
-  void abort(std::string_view reason) noexcept override {
-    if (!aborted_) {
-      aborted_ = std::string(reason);
-    }
-  }
+  void abort(std::string_view reason) noexcept override { aborted_.set(reason); }
 
  protected:
   std::shared_ptr<PendingOperation> start(Operation operation) override {
-    if (aborted_) {
-      throw CommunicationError(title(operation) + " on rank " + std::to_string(rank()) +
-                               ": the group was aborted: " + *aborted_);
-    }
+    aborted_.refuse(operation, rank());
     const auto& tensor = operation.input.defined() ? operation.input : operation.output;
     records_.push_back({operation.kind, operation.sequence, operation.label, operation.bytes(),
                         tensor.defined() ? tensor.scalar_type() : at::ScalarType::Undefined,
@@ -101,17 +93,23 @@ class Fake final : public FakeCommunicator {
 
   /// All ranks hold `input`.
   void reduce(const at::Tensor& output, const at::Tensor& input, const Operation& operation) const {
-    auto result = input.to(output.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+    // LibTorch has no arithmetic for some integers and refuses factors that they cannot hold; in
+    // int64 all wrap around to the same bits.
+    const bool whole = c10::isIntegralType(input.scalar_type(), /*includeBool=*/false);
+    auto result = input.to(whole ? at::kLong : output.scalar_type(), /*non_blocking=*/false,
+                           /*copy=*/true);
     if (operation.op == ReduceOp::sum && input.scalar_type() != at::kBool) {
       result.mul_(size());
     } else if (operation.op == ReduceOp::product && input.scalar_type() != at::kBool) {
       result.pow_(size());
     }
-    if (operation.accumulate) {
-      output.add_(result.view_as(output));
-    } else {
-      output.copy_(result.view_as(output));
+    if (operation.divided > 0) {
+      result.view({-1}).narrow(0, 0, operation.divided).mul_(mean_factor(size() * operation.count));
     }
+    if (operation.accumulate) {
+      result.add_(output.to(result.scalar_type()).view_as(result));
+    }
+    output.copy_(result.view_as(output));
   }
 
   void reduce_scatter(const Operation& operation) const {
@@ -150,7 +148,7 @@ class Fake final : public FakeCommunicator {
   }
 
   std::vector<FakeRecord> records_;
-  std::optional<std::string> aborted_;
+  Aborted aborted_;
 };
 
 std::string unavailable(const Endpoint&) { return ""; }
@@ -165,6 +163,6 @@ std::unique_ptr<FakeCommunicator> make_fake(int rank, int size, at::Device devic
   return std::make_unique<Fake>(rank, size, device, Endpoint{}.timeout);
 }
 
-constinit const CommunicatorKind fake_communicator{"fake", 0, false, unavailable, connect_fake};
+constinit const CommunicatorKind fake_communicator{"fake", false, unavailable, connect_fake};
 
 }  // namespace muster

@@ -2,13 +2,15 @@
 
 #include <muster/error.hpp>
 
-#include "communicators/text.hpp"
+#include "text.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -74,11 +76,37 @@ std::string host_of(const RawAddress& raw) {
   throw CommunicationError(what + ": " + std::strerror(error));
 }
 
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+/// 0, or the error of a connection that is being made: ETIMEDOUT when `limit` has passed, where the
+/// kernel alone would go on for minutes if nobody answers.
+int finish_connect(int socket, milliseconds limit) {
+  const auto end = Clock::now() + limit;
+  pollfd writable{socket, POLLOUT, 0};
+  for (auto left = limit; left.count() > 0;) {
+    const int ready = ::poll(&writable, 1, static_cast<int>(left.count()));
+    if (ready > 0) {
+      int error = 0;
+      socklen_t length = sizeof(error);
+      return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+    }
+    if (ready < 0 && errno != EINTR) {
+      return errno;
+    }
+    left = std::chrono::ceil<milliseconds>(end - Clock::now());
+  }
+  return ETIMEDOUT;
+}
+
 /// Empty if nobody listens there yet; then `error` says why.
-std::string try_connect(RawAddress& raw, int& error) {
-  const Socket socket(::socket(raw.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+std::string try_connect(RawAddress& raw, milliseconds limit, int& error) {
+  const Socket socket(::socket(raw.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  error = 0;
   if (socket.get() < 0 || ::connect(socket.get(), raw.get(), raw.length) != 0) {
-    error = errno;
+    error = errno == EINPROGRESS ? finish_connect(socket.get(), limit) : errno;
+  }
+  if (error != 0) {
     return {};
   }
   RawAddress local;
@@ -120,24 +148,27 @@ int listen_on_inherited(int inherited) {
   return socket.release();
 }
 
-std::string await_listener(const SocketAddress& address, std::chrono::milliseconds deadline) {
-  using Clock = std::chrono::steady_clock;
+std::string await_listener(const SocketAddress& address, milliseconds deadline) {
+  // The kernel asks again less and less often: a new connection finds a host sooner that comes
+  // late.
+  constexpr milliseconds longest_attempt{3000};
   auto raw = parse(address);
-  const auto started = Clock::now();
-  auto pause = std::chrono::milliseconds(2);
+  const auto end = Clock::now() + deadline;
+  auto pause = milliseconds(2);
   for (;;) {
     int error = 0;
-    auto local = try_connect(raw, error);
+    const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
+    auto local = try_connect(raw, std::clamp(left, milliseconds(1), longest_attempt), error);
     if (!local.empty()) {
       return local;
     }
-    if (Clock::now() - started >= deadline) {
+    if (Clock::now() >= end) {
       throw CommunicationError("rank 0 did not listen on " + to_text(address) +
                                " (MASTER_ADDR and MASTER_PORT) within " + to_text(deadline) + ": " +
                                std::strerror(error));
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 3 / 2 + std::chrono::milliseconds(1), std::chrono::milliseconds(50));
+    pause = std::min(pause * 3 / 2 + milliseconds(1), milliseconds(50));
   }
 }
 

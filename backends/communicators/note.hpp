@@ -3,7 +3,7 @@
 #include <muster/communicator.hpp>
 #include <muster/control.hpp>
 
-#include "communicators/text.hpp"
+#include "communicators/title.hpp"
 
 namespace muster {
 

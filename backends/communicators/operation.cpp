@@ -1,4 +1,4 @@
-#include <muster/communicator.hpp>
+#include <muster/operation.hpp>
 
 #include <algorithm>
 
@@ -29,6 +29,20 @@ std::string_view to_string(Operation::Kind kind) noexcept {
       return "receive";
     case Operation::Kind::barrier:
       return "barrier";
+  }
+  return "?";
+}
+
+std::string_view to_string(ReduceOp op) noexcept {
+  switch (op) {
+    case ReduceOp::sum:
+      return "sum";
+    case ReduceOp::product:
+      return "product";
+    case ReduceOp::min:
+      return "min";
+    case ReduceOp::max:
+      return "max";
   }
   return "?";
 }

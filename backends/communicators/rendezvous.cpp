@@ -5,7 +5,7 @@
 #include "communicators/listener.hpp"
 #include "communicators/name_service.hpp"
 #include "communicators/signals.hpp"
-#include "communicators/text.hpp"
+#include "text.hpp"
 
 #include <c10/util/Flags.h>
 #include <c10/util/Logging.h>

@@ -1,12 +1,10 @@
 #include <muster/device.hpp>
-#include <muster/error.hpp>
 
+#include "communicators/aborted.hpp"
 #include "communicators/kinds.hpp"
+#include "communicators/mean.hpp"
 #include "communicators/note.hpp"
-#include "communicators/text.hpp"
 
-#include <mutex>
-#include <optional>
 #include <string>
 
 namespace muster {
@@ -29,22 +27,11 @@ class Self final : public Communicator {
     return color < 0 ? nullptr : std::make_unique<Self>(endpoint);
   }
 
-  void abort(std::string_view reason) noexcept override {
-    const std::lock_guard lock(mutex_);
-    if (!aborted_) {
-      aborted_ = std::string(reason);
-    }
-  }
+  void abort(std::string_view reason) noexcept override { aborted_.set(reason); }
 
  protected:
   std::shared_ptr<PendingOperation> start(Operation operation) override {
-    {
-      const std::lock_guard lock(mutex_);
-      if (aborted_) {
-        throw CommunicationError(title(operation) +
-                                 " on rank 0: the group was aborted: " + *aborted_);
-      }
-    }
+    aborted_.refuse(operation, 0);
     note(operation, CollectiveState::running);
     run(operation);
     note(operation, CollectiveState::done);
@@ -55,12 +42,12 @@ class Self final : public Communicator {
   void run(const Operation& operation) const {
     switch (operation.kind) {
       case Operation::Kind::reduce_scatter:
-        if (operation.accumulate) {
-          kernels_.sum_into(operation.output, operation.input);
-          return;
-        }
-        [[fallthrough]];
+        return operation.accumulate ? kernels_.sum_into(operation.output, operation.input)
+                                    : kernels_.cast(operation.output, operation.input);
       case Operation::Kind::all_reduce:
+        kernels_.cast(operation.output, operation.input);
+        divide(operation);
+        return;
       case Operation::Kind::all_gather:
       case Operation::Kind::all_to_all:
         kernels_.cast(operation.output, operation.input);
@@ -73,9 +60,15 @@ class Self final : public Communicator {
     }
   }
 
+  void divide(const Operation& operation) const {
+    const double factor = mean_factor(operation.count);
+    if (operation.divided > 0 && factor != 1) {
+      kernels_.scale(operation.output.view({-1}).narrow(0, 0, operation.divided), factor);
+    }
+  }
+
   const Kernels& kernels_;
-  std::mutex mutex_;
-  std::optional<std::string> aborted_;
+  Aborted aborted_;
 };
 
 std::string unavailable(const Endpoint& endpoint) {
@@ -89,6 +82,6 @@ std::unique_ptr<Communicator> connect_self(const Endpoint& endpoint) {
 
 }  // namespace
 
-constinit const CommunicatorKind self_communicator{"self", 100, true, unavailable, connect_self};
+constinit const CommunicatorKind self_communicator{"self", true, unavailable, connect_self};
 
 }  // namespace muster

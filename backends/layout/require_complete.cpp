@@ -2,6 +2,7 @@
 #include <muster/layout.hpp>
 
 #include "layout/boxes.hpp"
+#include "text.hpp"
 
 #include <algorithm>
 #include <string>
@@ -9,33 +10,23 @@
 namespace muster {
 namespace {
 
-std::string list(const std::vector<std::int64_t>& values) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(values[i]);
-  }
-  return text + "]";
-}
-
 [[noreturn]] void refuse(const Layout& layout, const std::string& why) {
   const auto& state = layout.role.state;
   throw ModelError("layout of '" + layout.name + "'" + (state.empty() ? "" : " (" + state + ")") +
-                   " " + list(layout.shape) + ": " + why);
+                   " " + to_text(layout.shape) + ": " + why);
 }
-
-std::string rank_text(std::size_t rank) { return "rank " + std::to_string(rank); }
 
 void require_alike(const std::vector<Layout>& ranks) {
   const auto& first = ranks.front();
   for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
     const auto& other = ranks[rank];
     if (other.name != first.name || other.role != first.role) {
-      refuse(first, rank_text(rank) + " tells of '" + other.name + "' instead");
+      refuse(first, rank_text(static_cast<int>(rank)) + " tells of '" + other.name + "' instead");
     }
     if (other.shape != first.shape || other.dtype != first.dtype) {
       refuse(first, "of " + std::string(c10::toString(first.dtype)) + " on rank 0, but " +
-                        rank_text(rank) + " has " + list(other.shape) + " of " +
-                        c10::toString(other.dtype));
+                        rank_text(static_cast<int>(rank)) + " has " + to_text(other.shape) +
+                        " of " + c10::toString(other.dtype));
     }
   }
 }
@@ -52,9 +43,10 @@ void require_inside(const Layout& layout, const Piece& piece, std::size_t rank) 
   const auto interval = piece.interval.value_or(Interval{0, 0});
   inside = inside && interval.begin >= 0 && interval.begin <= interval.end && interval.end <= block;
   if (!inside) {
-    refuse(layout, rank_text(rank) + " has a piece outside of it: offset " + list(piece.offset) +
-                       ", extent " + list(piece.extent) + ", interval [" +
-                       std::to_string(interval.begin) + ", " + std::to_string(interval.end) + ")");
+    refuse(layout, rank_text(static_cast<int>(rank)) + " has a piece outside of it: offset " +
+                       to_text(piece.offset) + ", extent " + to_text(piece.extent) +
+                       ", interval [" + std::to_string(interval.begin) + ", " +
+                       std::to_string(interval.end) + ")");
   }
 }
 
@@ -108,12 +100,12 @@ void require_complete(const std::vector<Layout>& ranks) {
     for (std::size_t i = 0; i < first.shape.size(); ++i) {
       element.push_back(std::max(twice->first.begin[i], twice->second.begin[i]));
     }
-    refuse(first, "element " + list(element) + " is held twice, by ranks " +
+    refuse(first, "element " + to_text(element) + " is held twice, by ranks " +
                       std::to_string(twice->first.rank) + " and " +
                       std::to_string(twice->second.rank));
   }
   if (covered < first.numel()) {
-    refuse(first, "no rank holds element " + list(find_hole(boxes, first.shape)) + "; " +
+    refuse(first, "no rank holds element " + to_text(find_hole(boxes, first.shape)) + "; " +
                       std::to_string(covered) + " of " + std::to_string(first.numel()) +
                       " elements are held");
   }

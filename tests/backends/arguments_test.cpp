@@ -5,6 +5,7 @@
 
 #include <ATen/ops/zeros.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 
@@ -62,6 +63,29 @@ TEST_CASE("dtypes that a reduction has no meaning for are refused") {
     group.all_reduce(at::zeros({2}, at::kByte).view(at::kFloat8_e4m3fn), ReduceOp::sum, "x");
   });
   CHECK(has(fp8, "no sum of Float8_e4m3fn"));
+}
+
+TEST_CASE("only sums accumulate, and only what is floating has a mean") {
+  for (const auto op : {ReduceOp::product, ReduceOp::min, ReduceOp::max}) {
+    CHECK(has(refusal([&](auto& group) {
+                group.reduce_scatter(at::zeros({2}), at::zeros({8}), op, true, {}, "x");
+              }),
+              "only a sum accumulates, this is a " + std::string(to_string(op))));
+  }
+  CHECK(refusal([](auto& group) {
+          group.reduce_scatter(at::zeros({2}), at::zeros({8}), ReduceOp::max, false, {}, "x");
+        }) == "(accepted)");
+  const auto mean = [](at::ScalarType dtype, std::int64_t divided, double count) {
+    return refusal(
+        [&](auto& group) { group.all_reduce_mean(at::zeros({4}, dtype), divided, count, "x"); });
+  };
+  CHECK(has(mean(at::kLong, 4, 1), "no mean of int64"));
+  CHECK(has(mean(at::kComplexFloat, 4, 1), "no mean of complex64"));
+  CHECK(has(mean(at::kFloat, 5, 1), "5 elements are to be divided, the tensor has 4"));
+  CHECK(has(mean(at::kFloat, -1, 1), "-1 elements"));
+  CHECK(has(mean(at::kFloat, 4, -1), "count is -1.0"));
+  CHECK(has(mean(at::kFloat, 4, std::nan("")), "count is nan"));
+  CHECK(mean(at::kBFloat16, 4, 0) == "(accepted)");
 }
 
 TEST_CASE("sizes and counts that do not add up are refused") {

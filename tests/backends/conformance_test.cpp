@@ -1,5 +1,6 @@
 // What every communicator that moves data must do, for all of the table and worlds of one to four.
 
+#include <muster/device.hpp>
 #include <muster/error.hpp>
 
 #include "backends/catch.hpp"
@@ -21,8 +22,8 @@ namespace {
 
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
-/// Empty, a scalar, odd, more than a letter holds, more than one chunk of each slice.
-const Shapes shapes{{0}, {1, 0, 2}, {}, {1}, {3, 5}, {2047}, {70001}, {2, 500009}};
+/// Empty, a scalar, odd, what some letters hold, more than that, more than one chunk of each slice.
+const Shapes shapes{{0}, {1, 0, 2}, {}, {1}, {3, 5}, {2047}, {20011}, {70001}, {2, 500009}};
 const std::vector<at::ScalarType> sums{at::kFloat, at::kDouble,       at::kHalf,   at::kBFloat16,
                                        at::kChar,  at::kByte,         at::kShort,  at::kInt,
                                        at::kLong,  at::kComplexFloat, at::kUInt16, at::kBool};
@@ -97,6 +98,40 @@ TEST_CASE("all_reduce takes narrow floats into wide ones") {
           expect(same_bits(output, sum_in_order(all, wide)), text("widening sum", dtype, shape));
         }
       }
+    }
+  });
+}
+
+TEST_CASE("a mean has the bits of the sum, divided once by the counts of all ranks") {
+  for_all([](Communicator& group) {
+    for (const auto dtype : {at::kFloat, at::kDouble}) {
+      for (const std::int64_t numel : {1, 1000, 20011, 1000003}) {
+        for (const std::int64_t divided : {std::int64_t{0}, numel / 3, numel}) {
+          const auto all = of_all(group, {numel}, dtype);
+          const double total = group.size() * (group.size() + 1) / 2;
+          auto expected = sum_in_order(all, dtype);
+          device_kind(at::kCPU).kernels().scale(expected.narrow(0, 0, divided), 1.0 / total);
+          auto tensor = all[static_cast<std::size_t>(group.rank())].clone();
+          group.all_reduce_mean(tensor, divided, 1 + group.rank(), "mean").wait();
+          expect(same_bits(tensor, expected), text("mean", dtype, {numel, divided}));
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("a mean of narrow floats is rounded once, and counts of nobody divide nothing") {
+  for_all([](Communicator& group) {
+    for (const std::int64_t numel : {50, 300007}) {
+      const auto all = of_all(group, {numel}, at::kBFloat16);
+      const auto& own = all[static_cast<std::size_t>(group.rank())];
+      auto tensor = own.clone();
+      group.all_reduce_mean(tensor, numel, group.rank() == 0 ? 3 : 0, "mean").wait();
+      const auto mean = sum_in_order(all, at::kFloat).mul_(static_cast<float>(1.0 / 3.0));
+      expect(same_bits(tensor, mean.to(at::kBFloat16)), "mean of " + std::to_string(numel));
+      tensor = own.clone();
+      group.all_reduce_mean(tensor, numel, 0, "of none").wait();
+      expect(same_bits(tensor, sum_in_order(all, at::kBFloat16)), "divided by 0");
     }
   });
 }

@@ -142,6 +142,32 @@ TEST_CASE("scale multiplies, cast converts") {
   }
 }
 
+TEST_CASE("loops over memory refuse tensors that are not contiguous") {
+  const auto turned = at::zeros({4, 3}).t();
+  const auto every_other = at::zeros({8}).slice(0, 0, 8, 2);
+  for (const auto& tensor : {turned, every_other}) {
+    const auto whole = at::zeros(tensor.sizes());
+    CHECK_THROWS_AS(kernels().scale(tensor, 2.0), ConfigError);
+    CHECK_THROWS_AS(kernels().square_sum(tensor), ConfigError);
+    CHECK_THROWS_AS(kernels().sum_into(tensor, whole), ConfigError);
+    CHECK_THROWS_AS(kernels().sum_into(whole, tensor), ConfigError);
+    CHECK_THROWS_AS(kernels().cast(tensor, whole), ConfigError);
+    CHECK_THROWS_AS(kernels().cast(whole, tensor), ConfigError);
+  }
+}
+
+TEST_CASE("scale multiplies every dtype that gradients have, in the type that it is computed in") {
+  for (const auto dtype : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+    for (const std::int64_t numel : {0, 1, 31, 5003}) {
+      auto tensor = values(1, {numel}, dtype);
+      const auto wide = dtype == at::kDouble ? at::kDouble : at::kFloat;
+      const auto expected = tensor.to(wide).mul(1.0 / 3.0).to(dtype);
+      kernels().scale(tensor, 1.0 / 3.0);
+      CHECK(same_bits(tensor, expected));
+    }
+  }
+}
+
 TEST_CASE("the kind of a device is found, and one that is missing is named") {
   CHECK(device_kind(at::kCPU).name() == "cpu");
   CHECK(device_kind(at::kCPU).count() == 1);

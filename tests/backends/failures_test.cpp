@@ -117,18 +117,68 @@ TEST_CASE("shapes, dtypes and reductions that differ are an error on all ranks, 
     auto output = at::zeros({2 * (3 + group.rank())});
     expect_contains(error_of([&] { group.all_gather(output, input, "x").wait(); }), "float32 [4]");
   });
-  for_kinds(2, [](Communicator& group) {
-    // Rank 0 sends 3 elements where rank 1 expects 2. Only rank 1 can see that; rank 0 is told.
-    const auto input = at::zeros({4});
-    const auto output = at::zeros({group.rank() == 0 ? 2 : 4});
-    const std::vector<std::int64_t> sent{1, 3};
-    const std::vector<std::int64_t> expected(2, group.rank() == 0 ? 1 : 2);
-    const auto error = error_of([&] {
-      group.all_to_all(output, input, expected, sent, "x").wait();
-      group.barrier("next").wait();
+}
+
+TEST_CASE("counts that differ are an error on all ranks, small and large, that names them") {
+  for (const std::int64_t unit : {1, 100000}) {
+    for_kinds(2, [&](Communicator& group) {
+      // Rank 0 sends 3 units where rank 1 expects 2. Only rank 1 can see that; rank 0 is told.
+      const auto input = at::zeros({4 * unit});
+      const auto output = at::zeros({(group.rank() == 0 ? 2 : 4) * unit});
+      const std::vector<std::int64_t> sent{unit, 3 * unit};
+      const std::vector<std::int64_t> expected(2, (group.rank() == 0 ? 1 : 2) * unit);
+      const auto error = error_of([&] {
+        group.all_to_all(output, input, expected, sent, "x").wait();
+        group.barrier("next").wait();
+      });
+      expect_contains(error, "the ranks started different operations");
+      expect_contains(error, "rank 0 sends " + std::to_string(3 * unit) +
+                                 " elements to rank 1, which expects " + std::to_string(2 * unit));
     });
-    expect_contains(error, "the ranks started different operations");
-  });
+    for_kinds(2, [&](Communicator& group) {
+      const auto own = (group.rank() == 0 ? 1 : 3) * unit;
+      const std::vector<std::int64_t> counts{own, 4 * unit - own};
+      auto output = at::zeros({counts[static_cast<std::size_t>(group.rank())]});
+      const auto error = error_of([&] {
+        group.reduce_scatter(output, at::zeros({4 * unit}), ReduceOp::sum, false, counts, "x")
+            .wait();
+      });
+      expect_contains(error, "the counts are not the same");
+    });
+  }
+}
+
+TEST_CASE("dtypes of the result that differ are an error on all ranks, small and large") {
+  for (const std::int64_t numel : {8, 1 << 20}) {
+    for_kinds(2, [&](Communicator& group) {
+      auto input = at::zeros({numel}, at::kBFloat16);
+      auto output = at::zeros({numel / 2}, group.rank() == 0 ? at::kFloat : at::kBFloat16);
+      const auto error = error_of([&] { group.reduce_scatter(output, input, "x").wait(); });
+      expect_contains(error, "rank 0: reduce_scatter(sum) #1 'x' of bfloat16 [" +
+                                 std::to_string(numel) + "] into float32");
+      expect_contains(error,
+                      "rank 1: reduce_scatter(sum) #1 'x' of bfloat16 [" + std::to_string(numel));
+    });
+  }
+}
+
+TEST_CASE("ranks that do not agree what is divided are told so, and so are roots") {
+  for (const std::int64_t numel : {8, 1 << 20}) {
+    for_kinds(2, [&](Communicator& group) {
+      auto tensor = at::zeros({numel});
+      const auto error =
+          error_of([&] { group.all_reduce_mean(tensor, 3 + group.rank(), 1, "mean").wait(); });
+      expect_contains(error, "the first 3 divided");
+      expect_contains(error, "the first 4 divided");
+    });
+    for_kinds(3, [&](Communicator& group) {
+      auto tensor = at::zeros({numel});
+      const auto error =
+          error_of([&] { group.broadcast(tensor, group.rank() == 2 ? 1 : 0, "x").wait(); });
+      expect_contains(error, "from rank 0");
+      expect_contains(error, "from rank 1");
+    });
+  }
 }
 
 TEST_CASE("a message that does not fit its receive is an error on both sides") {

@@ -58,6 +58,26 @@ TEST_CASE("a fake world looks as if all ranks held the same") {
   CHECK(at::equal(received, at::zeros({3})));
 }
 
+TEST_CASE("a fake world reduces integers that wrap around, and divides means") {
+  const auto group = make_fake(0, 1000);
+  auto bytes = at::full({2}, 3, at::kChar);
+  group->all_reduce(bytes, ReduceOp::sum, "x").wait();
+  CHECK(at::equal(bytes, at::full({2}, static_cast<std::int8_t>(3000), at::kChar)));
+  auto shorts = at::full({2}, 3, at::kInt).to(at::kUInt16);
+  group->all_reduce(shorts, ReduceOp::sum, "x").wait();
+  CHECK(at::equal(shorts.to(at::kLong), at::full({2}, 3000, at::kLong)));
+  auto accumulated = at::full({1}, 7, at::kInt).to(at::kUInt16);
+  group
+      ->reduce_scatter(accumulated, at::full({1000}, 2, at::kInt).to(at::kUInt16), ReduceOp::sum,
+                       true, {}, "x")
+      .wait();
+  CHECK(at::equal(accumulated.to(at::kLong), at::full({1}, 2007, at::kLong)));
+  auto gradients = at::full({3}, 6.0);
+  make_fake(0, 8)->all_reduce_mean(gradients, 2, 4, "x").wait();
+  CHECK(at::equal(gradients.narrow(0, 0, 2), at::full({2}, 1.5)));
+  CHECK(gradients[2].item<float>() == 48.0F);
+}
+
 TEST_CASE("a fake rank can be split off, aborted and connected by name") {
   const auto group = make_fake(5, 8);
   const std::vector<int> ranks{1, 5, 3};

@@ -3,7 +3,6 @@
 #include "backends/catch.hpp"
 #include "backends/ranks.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace muster {
@@ -16,12 +15,6 @@ std::string message(std::string_view name, const Endpoint& endpoint) {
     return error.what();
   }
   return "(connected)";
-}
-
-TEST_CASE("the table has the highest priority first") {
-  const auto kinds = communicator_kinds();
-  CHECK(std::is_sorted(kinds.begin(), kinds.end(),
-                       [](const auto* a, const auto* b) { return a->priority > b->priority; }));
 }
 
 TEST_CASE("auto takes self for one rank and says why") {

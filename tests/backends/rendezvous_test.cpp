@@ -80,6 +80,28 @@ TEST_CASE("when rank 0 does not come its address is named") {
   CHECK(error.find("within 200 ms") != std::string::npos);
 }
 
+TEST_CASE("a host that answers nothing is given up in time") {
+  // Connections that nobody accepts fill the backlog; what asks then gets no answer.
+  const HeldPort port;
+  REQUIRE(::listen(port.descriptor(), 0) == 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port.number());
+  std::vector<int> waiting;
+  for (int i = 0; i < 8; ++i) {
+    waiting.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    ::connect(waiting.back(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  }
+  const auto started = std::chrono::steady_clock::now();
+  const auto error = error_of([&] { Rendezvous::open(world_at(port, 1, 2, 500ms)); });
+  CHECK(std::chrono::steady_clock::now() - started < 30s);  // The kernel's own limit is minutes.
+  CHECK(error.find("within 500 ms") != std::string::npos);
+  for (const int socket : waiting) {
+    ::close(socket);
+  }
+}
+
 TEST_CASE("a port that is taken is named") {
   const HeldPort port;
   REQUIRE(::listen(port.descriptor(), 1) == 0);

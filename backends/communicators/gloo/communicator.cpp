@@ -89,6 +89,6 @@ std::unique_ptr<Communicator> connect_gloo(const Endpoint& endpoint) {
 
 }  // namespace
 
-constinit const CommunicatorKind gloo_communicator{"gloo", 10, true, unavailable, connect_gloo};
+constinit const CommunicatorKind gloo_communicator{"gloo", true, unavailable, connect_gloo};
 
 }  // namespace muster

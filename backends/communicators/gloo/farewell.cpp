@@ -21,8 +21,11 @@ struct Words {
 
 constexpr std::uint32_t whole = 0x66617265;
 
-/// A peer that does not read cannot hold up who is failing.
-constexpr milliseconds patience{50};
+/// A peer that does not read cannot hold up who is failing. Who leaves has data before its word
+/// which a slow peer is still to read, and which would go with the connections.
+milliseconds patience(Farewell::Word word) {
+  return word == Farewell::Word::leaving ? milliseconds(500) : milliseconds(50);
+}
 
 }  // namespace
 
@@ -69,7 +72,7 @@ void Farewell::say(Word word, std::string_view text) noexcept {
       // Nobody to tell.
     }
   }
-  const auto end = Clock::now() + patience;
+  const auto end = Clock::now() + patience(word);
   for (const auto& send : sends) {
     try {
       const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());

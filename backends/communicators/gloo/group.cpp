@@ -5,10 +5,12 @@
 #include "communicators/gloo/scene.hpp"
 #include "communicators/note.hpp"
 #include "communicators/signals.hpp"
-#include "communicators/text.hpp"
+#include "communicators/title.hpp"
+#include "text.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -19,11 +21,10 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using Kind = Operation::Kind;
 
-/// What leave() waits, at most: for our own operations, and for peers to leave too.
+/// What leave() waits, at most: for our own operations, and, when they were told, for peers to
+/// leave too. The destructor of a communicator promises two seconds.
 constexpr milliseconds drain_limit{1000};
 constexpr milliseconds parting_limit{500};
-
-std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
 
 template <class Condition>
 bool within(milliseconds limit, const Condition& condition) {
@@ -97,15 +98,19 @@ void Group::serve() noexcept {
 }
 
 void Group::execute(Pending& pending) noexcept {
-  const auto& operation = pending.operation();
-  note(operation, CollectiveState::running);
+  note(pending.operation(), CollectiveState::running);
   // Outlives the attempt, so that messages of a failed one go after the links were closed.
   Traffic traffic(links_);
+  attempt(pending, [&] { collective(pending.operation(), traffic); });
+  letters_.prepare();
+}
+
+/// Ends the operation: with what `body` does, which moves its data, or with the group's failure.
+void Group::attempt(Pending& pending, const std::function<void()>& body) noexcept {
   try {
-    collective(operation, traffic);
-    note(operation, CollectiveState::done);
+    body();
+    note(pending.operation(), CollectiveState::done);
     pending.finish();
-    letters_.prepare();
     return;
   } catch (const LinkLost& error) {
     lost(error.peer());
@@ -119,6 +124,8 @@ void Group::collective(const Operation& operation, Traffic& traffic) {
   const Scene scene{rank_, size_, letters_, scratch_, traffic, ordinal_};
   if (operation.kind == Kind::all_reduce || operation.kind == Kind::reduce_scatter) {
     reduce(scene, operation);
+  } else if (relays(scene, operation)) {
+    relay(scene, operation);
   } else {
     move(scene, operation);
   }
@@ -134,21 +141,9 @@ void Group::start_parcel(const std::shared_ptr<Pending>& pending) {
     give_up(*pending);
     return;
   }
-  couriers_.run([this, pending, parcel] { deliver(*pending, *parcel); });
-}
-
-void Group::deliver(Pending& pending, Parcel& parcel) noexcept {
-  try {
-    parcel.deliver(pending.operation());
-    note(pending.operation(), CollectiveState::done);
-    pending.finish();
-    return;
-  } catch (const LinkLost& error) {
-    lost(error.peer());
-  } catch (const std::exception& error) {
-    fail(rank_text(rank_) + ": " + first_line(error.what()));
-  }
-  give_up(pending);
+  couriers_.run([this, pending, parcel] {
+    attempt(*pending, [&] { parcel->deliver(pending->operation()); });
+  });
 }
 
 /// After fail(): ends the operation with the group's reason.

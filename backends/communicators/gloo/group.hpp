@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -43,9 +44,9 @@ class Group final : public Watcher, public std::enable_shared_from_this<Group> {
  private:
   void serve() noexcept;
   void execute(Pending& pending) noexcept;
+  void attempt(Pending& pending, const std::function<void()>& body) noexcept;
   void collective(const Operation& operation, Traffic& traffic);
   void start_parcel(const std::shared_ptr<Pending>& pending);
-  void deliver(Pending& pending, Parcel& parcel) noexcept;
   void lost(int peer) noexcept;
   std::optional<std::string> bad_news();
   std::string loss(int peer);

@@ -1,9 +1,11 @@
 #include "communicators/gloo/header.hpp"
 
-#include "communicators/text.hpp"
+#include "text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 namespace muster::gloo {
@@ -13,13 +15,15 @@ using Kind = Operation::Kind;
 
 Kind kind_of(const Header& header) { return static_cast<Kind>(header.kind); }
 
-/// FNV-1a.
-std::uint64_t hash(const std::vector<std::int64_t>& counts) {
+/// FNV-1a, and at the end each bit has an effect on all.
+std::uint64_t hash(std::span<const std::int64_t> numbers) {
   std::uint64_t value = 0xcbf29ce484222325;
-  for (const auto count : counts) {
-    value = (value ^ static_cast<std::uint64_t>(count)) * 0x100000001b3;
+  for (const auto number : numbers) {
+    value = (value ^ static_cast<std::uint64_t>(number)) * 0x100000001b3;
+    value ^= value >> 32;
   }
-  return value;
+  value *= 0xff51afd7ed558ccd;
+  return value ^ (value >> 33);
 }
 
 bool same_shape(const Header& a, const Header& b) {
@@ -52,6 +56,8 @@ Header describe(const Operation& operation) {
       hash(operation.kind == Kind::all_gather ? operation.output_counts : operation.input_counts);
   const auto length = std::min(operation.label.size(), Header::label_bytes - 1);
   std::memcpy(header.label, operation.label.data(), length);
+  header.divided = operation.divided;
+  header.count = operation.count;
   header.check = Header::written;
   return header;
 }
@@ -71,10 +77,25 @@ std::string to_text(const Header& header) {
               ? muster::to_text(
                     at::IntArrayRef(header.sizes, static_cast<std::size_t>(header.dimensions)))
               : std::to_string(header.input_numel) + " elements";
+  if (header.output_dtype != header.input_dtype &&
+      (kind == Kind::all_reduce || kind == Kind::reduce_scatter)) {
+    text += " into " + muster::to_text(static_cast<at::ScalarType>(header.output_dtype));
+  }
+  if (header.divided != 0) {
+    text += ", the first " + std::to_string(header.divided) + " divided";
+  }
   if (kind == Kind::broadcast) {
     text += " from rank " + std::to_string(header.root);
   }
   return text;
+}
+
+std::uint64_t fingerprint(const Header& header) {
+  const std::array<std::int64_t, 7> parts{
+      header.kind,         header.op,          header.input_dtype,
+      header.output_dtype, header.input_numel, static_cast<std::int64_t>(header.counts_hash),
+      header.divided};
+  return hash(parts);
 }
 
 bool agree(const Header& mine, const Header& theirs, std::int64_t expected) {
@@ -85,10 +106,11 @@ bool agree(const Header& mine, const Header& theirs, std::int64_t expected) {
   switch (kind_of(mine)) {
     case Kind::all_reduce:
       return mine.op == theirs.op && mine.output_dtype == theirs.output_dtype &&
-             same_shape(mine, theirs) && mine.input_numel == theirs.input_numel;
+             same_shape(mine, theirs) && mine.input_numel == theirs.input_numel &&
+             mine.divided == theirs.divided;
     case Kind::reduce_scatter:
-      return mine.op == theirs.op && mine.input_numel == theirs.input_numel &&
-             mine.counts_hash == theirs.counts_hash;
+      return mine.op == theirs.op && mine.output_dtype == theirs.output_dtype &&
+             mine.input_numel == theirs.input_numel && mine.counts_hash == theirs.counts_hash;
     case Kind::broadcast:
       return mine.root == theirs.root && same_shape(mine, theirs) &&
              mine.input_numel == theirs.input_numel;

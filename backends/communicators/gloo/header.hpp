@@ -1,6 +1,6 @@
 #pragma once
 
-#include <muster/communicator.hpp>
+#include <muster/operation.hpp>
 
 #include <cstdint>
 #include <string>
@@ -23,6 +23,8 @@ struct Header {
   std::uint64_t counts_hash;
   std::uint64_t inline_bytes;           ///< Of data, that follow the header.
   std::int64_t sizes[most_dimensions];  ///< Of the input, if it has so few dimensions.
+  std::int64_t divided;
+  double count;
   std::int32_t dimensions;
   std::int32_t root;
   std::int32_t bulk_tag;  ///< send: under which the data comes if it is not inline.
@@ -33,13 +35,17 @@ struct Header {
   char label[label_bytes];
   std::uint64_t check;
 };
-static_assert(sizeof(Header) == 224);
+static_assert(sizeof(Header) == 240);
 
 /// Without ordinal, for_you, inline_bytes and bulk_tag.
 Header describe(const Operation& operation);
 
 /// "all_reduce(sum) #12 'loss' of float32 [3, 4]".
 std::string to_text(const Header& header);
+
+/// A number of what ranks must agree on before one reduces what another sent. Where it is equal, so
+/// are the lengths of all messages.
+std::uint64_t fingerprint(const Header& header);
 
 /// Whether `theirs`, which rank `peer` sent, can belong to the operation of which `mine` tells.
 /// `expected`: elements that must come from them (all_gather, all_to_all).

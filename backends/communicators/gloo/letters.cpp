@@ -16,7 +16,7 @@ constexpr std::size_t data_offset = 4 * line;
 std::size_t capacity_for(int size) {
   constexpr std::size_t together = 256 << 10;
   return std::clamp<std::size_t>(together / static_cast<std::size_t>(size) / line * line, 4 << 10,
-                                 64 << 10);
+                                 128 << 10);
 }
 
 /// The transport's thread writes headers that we look at before it says that they are whole.
@@ -52,12 +52,20 @@ const Header& Letters::incoming(int peer) const {
 const char* Letters::incoming_data(int peer) const { return letter(false, peer) + data_offset; }
 
 void Letters::prepare() {
+  if (prepared_) {
+    return;
+  }
+  prepared_ = true;
   receives_.assign(static_cast<std::size_t>(size_), nullptr);
   for (int peer = 0; peer < size_; ++peer) {
     if (peer != rank_) {
       reinterpret_cast<Header*>(letter(false, peer))->check = 0;
-      receives_[static_cast<std::size_t>(peer)] =
-          links_.receive(peer, tag::letter, letter(false, peer), data_offset + capacity_);
+      try {
+        receives_[static_cast<std::size_t>(peer)] =
+            links_.receive(peer, tag::letter, letter(false, peer), data_offset + capacity_);
+      } catch (const LinkLost&) {
+        // The data of the collective that is under way may all be here. Who asks for more is told.
+      }
     }
   }
 }
@@ -75,10 +83,15 @@ void Letters::await() {
     if (peer == rank_) {
       continue;
     }
-    links_.wait(receives_[static_cast<std::size_t>(peer)]);
+    const auto& ticket = receives_[static_cast<std::size_t>(peer)];
+    if (!ticket) {
+      throw LinkLost(peer, "the connection is gone");
+    }
+    links_.wait(ticket);
     const std::lock_guard lock(mutex_);
     newest_[static_cast<std::size_t>(peer)] = incoming(peer);
   }
+  prepared_ = false;
 }
 
 void Letters::finish() {

@@ -12,7 +12,7 @@
 namespace muster::gloo {
 
 /// The first messages of each collective: every rank sends every other a letter with its header
-/// and, if they are small, the data. Receives of the next letters are posted when an operation
+/// and, if they are small, the data. Receives of the next letters are posted before an operation
 /// ends, so that most letters are sent at once. For the executing thread alone, but for arrived()
 /// and newest().
 class Letters {
@@ -34,7 +34,8 @@ class Letters {
   const char* incoming_data(int peer) const;
   /// Blocks until our letters are out.
   void finish();
-  /// Makes ready for the next collective.
+  /// Makes ready for the letters of the next collective, once those that came are not needed any
+  /// more. Later calls do nothing until they were awaited.
   void prepare();
 
   // For messages about failures, from any thread.
@@ -52,6 +53,7 @@ class Letters {
   int size_;
   std::size_t capacity_;
   Memory memory_;  ///< A letter from each rank, then one to each.
+  bool prepared_ = false;
   std::vector<Ticket> receives_;
   std::vector<Ticket> sends_;
   mutable std::mutex mutex_;

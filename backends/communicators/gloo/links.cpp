@@ -5,13 +5,14 @@
 #include "communicators/gloo/tags.hpp"
 #include "communicators/rendezvous.hpp"
 #include "communicators/signals.hpp"
-#include "communicators/text.hpp"
+#include "text.hpp"
 
 #include <ATen/ops/from_blob.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -51,13 +52,32 @@ Device device_for(const std::string& address) {
   return device;
 }
 
-/// Each pair of ranks has two connections, one for each direction. Gloo locks a connection while it
-/// writes, and its own thread spins when it cannot lock the one from which data comes; on a machine
-/// with few cores it keeps the writer from running.
+/// Each pair of ranks has several connections: one for each direction and each of these.
+///
+/// Gloo locks a connection while it writes, and its own thread spins when it cannot lock the one
+/// from which something comes; on a machine with few cores it keeps the writer from running. What
+/// comes while a thread of ours writes much are the peer's words that it is ready for more of the
+/// same. So slices, for which it says that again and again, do not share a connection with the
+/// results.
+enum class Lane { letters, slices, results };
+constexpr int lanes = 3;
 constexpr int directions = 2;
+constexpr int connections = lanes * directions;
+static_assert(tag::end <= std::numeric_limits<int>::max() / connections);
 
-int directed(int tag, int sender, int receiver) {
-  return directions * tag + (sender < receiver ? 0 : 1);
+Lane lane_of(int tag) {
+  if (tag == tag::gather) {
+    return Lane::results;
+  }
+  return tag == tag::part || tag::reduce.has(tag) || tag::bulk.has(tag) ? Lane::slices
+                                                                        : Lane::letters;
+}
+
+/// Gloo takes the connection of that number, modulo their count.
+int numbered(int tag, int connection) { return connections * tag + connection; }
+
+int connection_of(int tag, int sender, int receiver) {
+  return directions * static_cast<int>(lane_of(tag)) + (sender < receiver ? 0 : 1);
 }
 
 /// Loopback where that will do, of the family that the rendezvous has.
@@ -106,9 +126,8 @@ c10::intrusive_ptr<c10d::ProcessGroupGloo> connect_group(const Endpoint& endpoin
   await_peers(store, endpoint);
   auto options = c10d::ProcessGroupGloo::Options::create(endpoint.timeout);
   options->threads = 0;  // Of its operations only send and receive are used, which need none.
-  // One set of connections each; Gloo takes the set number tag % directions.
   const auto device = device_for(address_for(endpoint));
-  options->devices.assign(directions, device);
+  options->devices.assign(connections, device);
   return c10::make_intrusive<c10d::ProcessGroupGloo>(store, endpoint.rank, endpoint.size, options);
 }
 
@@ -146,15 +165,16 @@ Ticket Links::post(bool sends, int peer, int tag, void* data, std::size_t bytes)
   if (!is_quiet_thread()) {
     held.emplace(SignalsHeld::Set::pipe);
   }
+  const int outgoing = numbered(tag, connection_of(tag, rank_, peer));
+  const int incoming = numbered(tag, connection_of(tag, peer, rank_));
   const std::lock_guard lock(posting_);
   if (closed()) {
     throw LinkLost(peer, "closed by this rank");
   }
   try {
     auto& group = *transport_->group;
-    return std::make_shared<Message>(
-        Message{peer, sends ? group.send(memory, peer, directed(tag, rank_, peer))
-                            : group.recv(memory, peer, directed(tag, peer, rank_))});
+    return std::make_shared<Message>(Message{
+        peer, sends ? group.send(memory, peer, outgoing) : group.recv(memory, peer, incoming)});
   } catch (const std::exception& error) {
     throw LinkLost(peer, first_line(error.what()));
   }
@@ -220,7 +240,9 @@ void Links::close() noexcept {
   const SignalsHeld held(SignalsHeld::Set::pipe);
   {
     const std::lock_guard lock(posting_);
-    poison();
+    for (int connection = 0; connection < connections; ++connection) {
+      poison(connection);
+    }
   }
   // Gloo does not wake who waits for a message that was half way when its connection closed.
   const std::lock_guard lock(mutex_);
@@ -229,8 +251,8 @@ void Links::close() noexcept {
   }
 }
 
-/// Gloo closes all connections of a group when one wait runs out of time; it offers no other way.
-void Links::poison() noexcept {
+/// Gloo closes all connections of a set when one wait runs out of time; it offers no other way.
+void Links::poison(int connection) noexcept {
   std::uint8_t nothing = 0;
   for (int peer = 0; peer < size_; ++peer) {
     if (peer == rank_) {
@@ -239,7 +261,8 @@ void Links::poison() noexcept {
     try {
       std::vector<at::Tensor> memory{
           at::from_blob(&nothing, {1}, at::TensorOptions().dtype(at::kByte))};
-      transport_->group->recv(memory, peer, tag::never)->wait(milliseconds(1));
+      transport_->group->recv(memory, peer, numbered(tag::never, connection))
+          ->wait(milliseconds(1));
     } catch (const std::exception&) {
       // Expected. It was this one's connection alone if that was closed before: on to the next.
     }

@@ -59,7 +59,7 @@ class Links {
   struct Transport;
   Ticket post(bool sends, int peer, int tag, void* data, std::size_t bytes);
   bool closed() const;
-  void poison() noexcept;
+  void poison(int connection) noexcept;
 
   int rank_;
   int size_;

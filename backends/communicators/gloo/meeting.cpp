@@ -1,5 +1,5 @@
 #include "communicators/gloo/scene.hpp"
-#include "communicators/text.hpp"
+#include "text.hpp"
 
 #include <map>
 #include <string>
@@ -7,7 +7,18 @@
 namespace muster::gloo {
 namespace {
 
-[[noreturn]] void disagree(const Scene& scene, const Header& mine) {
+/// What the texts of two headers that do not agree leave out.
+std::string hidden_difference(const Scene& scene, const Header& mine, int peer,
+                              std::int64_t expected) {
+  const auto& theirs = scene.letters.incoming(peer);
+  if (theirs.for_you != expected) {
+    return "; " + rank_text(peer) + " sends " + std::to_string(theirs.for_you) + " elements to " +
+           rank_text(scene.rank) + ", which expects " + std::to_string(expected);
+  }
+  return mine.counts_hash != theirs.counts_hash ? "; the counts are not the same" : "";
+}
+
+[[noreturn]] void disagree(const Scene& scene, const Header& mine, const std::string& hidden) {
   std::map<std::string, std::vector<int>> requests;
   for (int rank = 0; rank < scene.size; ++rank) {
     const auto& header = rank == scene.rank ? mine : scene.letters.incoming(rank);
@@ -16,6 +27,9 @@ namespace {
   std::string text = "the ranks started different operations:";
   for (const auto& [request, ranks] : requests) {
     text += (text.back() == ':' ? " " : "; ") + ranks_text(ranks) + ": " + request;
+  }
+  if (requests.size() == 1) {
+    text += hidden;
   }
   throw Disagreement(text + ". All ranks of a group must start the same ones in the same order");
 }
@@ -53,7 +67,7 @@ void meet(const Scene& scene, const Operation& operation,
   for (int peer = 0; peer < scene.size; ++peer) {
     const auto index = static_cast<std::size_t>(peer);
     if (peer != scene.rank && !agree(mine, scene.letters.incoming(peer), expected[index])) {
-      disagree(scene, mine);
+      disagree(scene, mine, hidden_difference(scene, mine, peer, expected[index]));
     }
   }
 }

@@ -30,7 +30,7 @@ void Parcel::post_send(const Operation& operation, std::uint32_t number) {
   const auto* const data = static_cast<const char*>(operation.input.const_data_ptr());
   auto& own = header(letter_);
   own = describe(operation);
-  own.bulk_tag = tag::bulk + static_cast<int>(number % tag::bulk_count);
+  own.bulk_tag = tag::bulk.of(number);
   own.inline_bytes = bytes <= capacity ? bytes : 0;
   std::copy_n(data, own.inline_bytes, letter_.data() + sizeof(Header));
   traffic_.send(operation.peer, operation.tag, letter_.data(), sizeof(Header) + own.inline_bytes);

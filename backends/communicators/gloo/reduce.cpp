@@ -1,5 +1,6 @@
 #include "communicators/gloo/scene.hpp"
 #include "communicators/gloo/tags.hpp"
+#include "communicators/mean.hpp"
 #include "devices/cpu/fold.hpp"
 
 #include <algorithm>
@@ -29,7 +30,10 @@ class Reduction {
         output_element_(static_cast<std::int64_t>(operation.output.element_size())),
         gathers_(operation.kind == Kind::all_reduce),
         chunk_(chunk_bytes / std::max(input_element_, output_element_)),
-        slices_(cut()) {}
+        slices_(cut()),
+        // A peer that asks for something else receives under another tag, or not at all: what it
+        // would get never moves, and its letter tells both.
+        tag_(tag::reduce.of(fingerprint(describe(operation)))) {}
 
   void run() {
     if (fits_letters()) {
@@ -88,27 +92,44 @@ class Reduction {
     }
   }
 
-  void meet_all() const {
+  void meet_all() {
     meet(scene_, operation_, std::vector<std::int64_t>(static_cast<std::size_t>(scene_.size), 0));
+    double total = 0;
+    for (int rank = 0; rank < scene_.size; ++rank) {
+      total += rank == scene_.rank ? operation_.count : scene_.letters.incoming(rank).count;
+    }
+    factor_ = mean_factor(total);
   }
 
-  void fold(char* output, const std::vector<const void*>& sources, std::int64_t numel) const {
-    cpu::fold(output, sources, numel,
+  /// Folds `sources` into elements of the result, which begin with element `begin` of the whole.
+  void fold(char* output, const std::vector<const char*>& sources, Slice part) const {
+    const auto divided = std::clamp<std::int64_t>(operation_.divided - part.begin, 0, part.count);
+    fold_all(output, sources, {0, divided}, factor_);
+    fold_all(output, sources, {divided, part.count - divided}, 1);
+  }
+
+  void fold_all(char* output, const std::vector<const char*>& sources, Slice part,
+                double factor) const {
+    std::vector<const void*> begins;
+    for (const auto* source : sources) {
+      begins.push_back(source + part.begin * input_element_);
+    }
+    cpu::fold(output + part.begin * output_element_, begins, part.count,
               {operation_.output.scalar_type(), operation_.input.scalar_type(), operation_.op,
-               operation_.accumulate});
+               operation_.accumulate, factor});
   }
 
-  void by_letters() const {
+  void by_letters() {
     write_letters(true);
     announce(scene_, operation_);
     meet_all();
-    std::vector<const void*> sources;
+    std::vector<const char*> sources;
     for (int rank = 0; rank < scene_.size; ++rank) {
       sources.push_back(rank == scene_.rank ? input_ + letter_part(rank).begin * input_element_
                                             : scene_.letters.incoming_data(rank));
     }
     // Our letters hold copies, so the input may change before they are out.
-    fold(output_, sources, letter_part(scene_.rank).count);
+    fold(output_, sources, letter_part(scene_.rank));
     scene_.letters.finish();
   }
 
@@ -131,8 +152,9 @@ class Reduction {
       receive_results();
     }
     announce(scene_, operation_);
-    meet_all();
     send_slices();
+    meet_all();
+    scene_.letters.prepare();
     for (std::int64_t index = 0; index < chunks(scene_.rank); ++index) {
       fold_chunk(index);
     }
@@ -154,7 +176,7 @@ class Reduction {
     for (int peer = 0; peer < scene_.size; ++peer) {
       if (peer != scene_.rank) {
         tickets_[place(index, peer)] =
-            scene_.traffic.receive_one(peer, tag::reduce, place_data(index, peer), bytes);
+            scene_.traffic.receive_one(peer, tag_, place_data(index, peer), bytes);
       }
     }
   }
@@ -181,7 +203,7 @@ class Reduction {
         const int peer = (scene_.rank + step) % scene_.size;
         if (index < chunks(peer)) {
           const auto part = chunk(peer, index);
-          scene_.traffic.send(peer, tag::reduce, input_ + part.begin * input_element_,
+          scene_.traffic.send(peer, tag_, input_ + part.begin * input_element_,
                               static_cast<std::size_t>(part.count * input_element_));
         }
       }
@@ -190,7 +212,7 @@ class Reduction {
 
   void fold_chunk(std::int64_t index) {
     const auto part = chunk(scene_.rank, index);
-    std::vector<const void*> sources;
+    std::vector<const char*> sources;
     for (int rank = 0; rank < scene_.size; ++rank) {
       if (rank == scene_.rank) {
         sources.push_back(input_ + part.begin * input_element_);
@@ -201,7 +223,7 @@ class Reduction {
     }
     const auto begin = gathers_ ? part.begin : part.begin - own().begin;
     char* const result = output_ + begin * output_element_;
-    fold(result, sources, part.count);
+    fold(result, sources, part);
     if (index + window < chunks(scene_.rank)) {
       receive_chunk(index + window);
     }
@@ -220,6 +242,8 @@ class Reduction {
   bool gathers_;
   std::int64_t chunk_;  ///< Elements.
   std::vector<Slice> slices_;
+  int tag_;            ///< Of the slices.
+  double factor_ = 1;  ///< For the elements that are divided.
   std::vector<Ticket> tickets_;
 };
 

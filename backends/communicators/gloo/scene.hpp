@@ -46,6 +46,13 @@ void meet(const Scene& scene, const Operation& operation,
 /// all_gather, broadcast, all_to_all, barrier: data is moved, as bytes.
 void move(const Scene& scene, const Operation& operation);
 
+/// Whether relay() does it: a broadcast of much data to several ranks.
+bool relays(const Scene& scene, const Operation& operation);
+
+/// broadcast: the root sends a slice to each of the others, which pass it on among themselves, so
+/// that no rank sends much more than the data once.
+void relay(const Scene& scene, const Operation& operation);
+
 /// all_reduce, reduce_scatter: values are folded in rank order.
 void reduce(const Scene& scene, const Operation& operation);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 
 namespace muster::cpu {
 namespace {
@@ -17,7 +18,18 @@ struct Task {
   std::span<const void* const> sources;
   std::int64_t numel;
   bool accumulate;
+  double factor;
 };
+
+/// Multiplying floating values by 1 changes no bit and, beside the memory, costs nothing.
+template <class Op, class Wide>
+MUSTER_INLINE Wide finish(Wide value, Wide factor) noexcept {
+  if constexpr (std::is_same_v<Op, Sum> && std::is_floating_point_v<Wide>) {
+    return value * factor;
+  } else {
+    return value;
+  }
+}
 
 /// Stays in the first-level cache together with the same elements of a source.
 constexpr std::int64_t block = 1024;
@@ -25,15 +37,15 @@ constexpr std::int64_t block = 1024;
 /// Two terms: no intermediate result is stored. Output may be one of the sources, element by
 /// element.
 template <class Op, class Wide, class Out, class A, class B>
-MUSTER_INLINE void run_pair(Out* output, const A* a, const B* b, std::int64_t numel) {
+MUSTER_INLINE void run_pair(Out* output, const A* a, const B* b, std::int64_t numel, Wide factor) {
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < numel; ++i) {
-    output[i] = store<Out>(Op::apply(load<Wide>(a[i]), load<Wide>(b[i])));
+    output[i] = store<Out>(finish<Op>(Op::apply(load<Wide>(a[i]), load<Wide>(b[i])), factor));
   }
 }
 
 template <class Op, class Wide, class Out, class In>
-MUSTER_INLINE void run_blocks(const Task& task) {
+MUSTER_INLINE void run_blocks(const Task& task, Wide factor) {
   alignas(64) Wide sums[block];
   auto* const output = static_cast<Out*>(task.output);
   for (std::int64_t begin = 0; begin < task.numel; begin += block) {
@@ -56,7 +68,7 @@ MUSTER_INLINE void run_blocks(const Task& task) {
       }
     }
     for (std::int64_t i = 0; i < count; ++i) {
-      output[begin + i] = store<Out>(sums[i]);
+      output[begin + i] = store<Out>(finish<Op>(sums[i], factor));
     }
   }
 }
@@ -64,15 +76,16 @@ MUSTER_INLINE void run_blocks(const Task& task) {
 template <class Op, class Wide, class Out, class In>
 MUSTER_INLINE void run(const Task& task) {
   auto* const output = static_cast<Out*>(task.output);
+  const auto factor = static_cast<Wide>(task.factor);
   const auto source = [&](std::size_t index) {
     return static_cast<const In*>(task.sources[index]);
   };
   if (task.accumulate && task.sources.size() == 1) {
-    run_pair<Op, Wide>(output, output, source(0), task.numel);
+    run_pair<Op, Wide>(output, output, source(0), task.numel, factor);
   } else if (!task.accumulate && task.sources.size() == 2) {
-    run_pair<Op, Wide>(output, source(0), source(1), task.numel);
+    run_pair<Op, Wide>(output, source(0), source(1), task.numel, factor);
   } else {
-    run_blocks<Op, Wide, Out, In>(task);
+    run_blocks<Op, Wide, Out, In>(task, factor);
   }
 }
 
@@ -180,14 +193,15 @@ void fold(void* output, std::span<const void* const> sources, std::int64_t numel
   // A complex sum is the sum of its two parts.
   if (kind.op == ReduceOp::sum && kind.input == kind.output && c10::isComplexType(kind.input)) {
     const auto part = c10::toRealValueType(kind.input);
-    return fold(output, sources, 2 * numel, {part, part, ReduceOp::sum, kind.accumulate});
+    return fold(output, sources, 2 * numel,
+                {part, part, ReduceOp::sum, kind.accumulate, kind.factor});
   }
   const bool narrows =
       kind.output != kind.input && kind.output != at::kFloat && kind.output != at::kDouble;
   if (narrows) {
     refuse(kind);
   }
-  const Task task{output, sources, numel, kind.accumulate};
+  const Task task{output, sources, numel, kind.accumulate, kind.factor};
   if (auto* const loop = frequent(kind)) {
     loop(task);
   } else {

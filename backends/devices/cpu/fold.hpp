@@ -1,6 +1,6 @@
 #pragma once
 
-#include <muster/communicator.hpp>
+#include <muster/reduce_op.hpp>
 
 #include <c10/core/ScalarType.h>
 
@@ -15,6 +15,7 @@ struct FoldKind {
   at::ScalarType input;
   ReduceOp op = ReduceOp::sum;
   bool accumulate = false;  ///< Begin with what output holds; else with the first source.
+  double factor = 1;        ///< Floating sums: by which the sum is multiplied before it is rounded.
 };
 
 /// output[i] = sources[0][i] op sources[1][i] op ..., from left to right, `numel` elements each.

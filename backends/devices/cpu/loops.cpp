@@ -2,43 +2,78 @@
 
 #include <muster/error.hpp>
 
-#include "communicators/text.hpp"
+#include "devices/cpu/clones.hpp"
+#include "devices/cpu/contiguous.hpp"
 #include "devices/cpu/element.hpp"
 #include "devices/cpu/fold.hpp"
+#include "text.hpp"
 
 #include <array>
+#include <cstdint>
 #include <cstring>
-#include <string>
 
 namespace muster::cpu {
 namespace {
 
-void require_alike(const at::Tensor& destination, const at::Tensor& source) {
-  if (destination.numel() != source.numel() || !destination.is_contiguous() ||
-      !source.is_contiguous()) {
-    throw ConfigError("tensors " + to_text(destination.sizes()) + " and " +
-                      to_text(source.sizes()) + " are not contiguous and equal in elements");
+template <class Element, class Wide>
+MUSTER_INLINE void scale_all(Element* values, std::int64_t numel, Wide factor) {
+  for (std::int64_t i = 0; i < numel; ++i) {
+    values[i] = store<Element>(load<Wide>(values[i]) * factor);
   }
+}
+
+MUSTER_CLONES void scale_floats(float* values, std::int64_t numel, float factor) {
+  scale_all(values, numel, factor);
+}
+
+MUSTER_CLONES void scale_doubles(double* values, std::int64_t numel, double factor) {
+  scale_all(values, numel, factor);
+}
+
+MUSTER_CLONES void scale_bfloat16s(Bfloat16* values, std::int64_t numel, float factor) {
+  scale_all(values, numel, factor);
+}
+
+MUSTER_CLONES void scale_float16s(Float16* values, std::int64_t numel, float factor) {
+  scale_all(values, numel, factor);
 }
 
 template <class Element, class Wide>
-void scale_as(const at::Tensor& destination, double factor) {
-  auto* const values = static_cast<Element*>(destination.data_ptr());
-  const auto numel = destination.numel();
-  const auto by = static_cast<Wide>(factor);
+void scale_with(void (*loop)(Element*, std::int64_t, Wide), const at::Tensor& destination,
+                double factor) {
+  loop(static_cast<Element*>(destination.data_ptr()), destination.numel(),
+       static_cast<Wide>(factor));
+}
+
+template <class Out, class In>
+MUSTER_INLINE void cast_all(Out* output, const In* input, std::int64_t numel) {
+#pragma GCC ivdep
   for (std::int64_t i = 0; i < numel; ++i) {
-    values[i] = store<Element>(load<Wide>(values[i]) * by);
+    output[i] = store<Out>(load<float>(input[i]));
   }
 }
 
-template <class Wide, class Out, class In>
-void cast_as(const at::Tensor& destination, const at::Tensor& source) {
-  auto* const output = static_cast<Out*>(destination.data_ptr());
-  const auto* const input = static_cast<const In*>(source.const_data_ptr());
-  const auto numel = destination.numel();
-  for (std::int64_t i = 0; i < numel; ++i) {
-    output[i] = store<Out>(load<Wide>(input[i]));
-  }
+MUSTER_CLONES void widen_bfloat16s(float* output, const Bfloat16* input, std::int64_t numel) {
+  cast_all(output, input, numel);
+}
+
+MUSTER_CLONES void widen_float16s(float* output, const Float16* input, std::int64_t numel) {
+  cast_all(output, input, numel);
+}
+
+MUSTER_CLONES void narrow_to_bfloat16s(Bfloat16* output, const float* input, std::int64_t numel) {
+  cast_all(output, input, numel);
+}
+
+MUSTER_CLONES void narrow_to_float16s(Float16* output, const float* input, std::int64_t numel) {
+  cast_all(output, input, numel);
+}
+
+template <class Out, class In>
+void cast_with(void (*loop)(Out*, const In*, std::int64_t), const at::Tensor& destination,
+               const at::Tensor& source) {
+  loop(static_cast<Out*>(destination.data_ptr()), static_cast<const In*>(source.const_data_ptr()),
+       destination.numel());
 }
 
 }  // namespace
@@ -51,15 +86,16 @@ void sum_into(const at::Tensor& destination, const at::Tensor& source) {
 }
 
 void scale(const at::Tensor& destination, double factor) {
+  require_contiguous(destination);
   switch (destination.scalar_type()) {  // NOLINT(clang-diagnostic-switch-enum)
     case at::kFloat:
-      return scale_as<float, float>(destination, factor);
+      return scale_with(scale_floats, destination, factor);
     case at::kDouble:
-      return scale_as<double, double>(destination, factor);
+      return scale_with(scale_doubles, destination, factor);
     case at::kBFloat16:
-      return scale_as<Bfloat16, float>(destination, factor);
+      return scale_with(scale_bfloat16s, destination, factor);
     case at::kHalf:
-      return scale_as<Float16, float>(destination, factor);
+      return scale_with(scale_float16s, destination, factor);
     default:
       throw UnsupportedError("cannot scale " + to_text(destination.scalar_type()) +
                              "; float16, bfloat16, float32 and float64 can be");
@@ -75,13 +111,13 @@ void cast(const at::Tensor& destination, const at::Tensor& source) {
       std::memmove(destination.data_ptr(), source.const_data_ptr(), source.nbytes());
     }
   } else if (out == at::kFloat && in == at::kBFloat16) {
-    cast_as<float, float, Bfloat16>(destination, source);
+    cast_with(widen_bfloat16s, destination, source);
   } else if (out == at::kFloat && in == at::kHalf) {
-    cast_as<float, float, Float16>(destination, source);
+    cast_with(widen_float16s, destination, source);
   } else if (out == at::kBFloat16 && in == at::kFloat) {
-    cast_as<float, Bfloat16, float>(destination, source);
+    cast_with(narrow_to_bfloat16s, destination, source);
   } else if (out == at::kHalf && in == at::kFloat) {
-    cast_as<float, Float16, float>(destination, source);
+    cast_with(narrow_to_float16s, destination, source);
   } else {
     destination.view({-1}).copy_(source.view({-1}));
   }

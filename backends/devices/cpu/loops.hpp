@@ -5,7 +5,8 @@
 namespace muster::cpu {
 
 // The functions of muster::Kernels for CPU tensors; device.hpp says what they do. They run in the
-// calling thread alone and start no other.
+// calling thread alone, but for a cast between dtypes that gradients do not have, for which
+// LibTorch may use its threads.
 
 void sum_into(const at::Tensor& destination, const at::Tensor& source);
 double square_sum(const at::Tensor& values);

@@ -1,9 +1,10 @@
 #include <muster/error.hpp>
 
-#include "communicators/text.hpp"
 #include "devices/cpu/clones.hpp"
+#include "devices/cpu/contiguous.hpp"
 #include "devices/cpu/element.hpp"
 #include "devices/cpu/loops.hpp"
+#include "text.hpp"
 
 #include <array>
 #include <cmath>
@@ -87,6 +88,7 @@ double finish(Exact (*sum)(const Element*, std::size_t), const at::Tensor& value
 }  // namespace
 
 double square_sum(const at::Tensor& values) {
+  require_contiguous(values);
   switch (values.scalar_type()) {  // NOLINT(clang-diagnostic-switch-enum)
     case at::kFloat:
       return finish(of_floats, values);

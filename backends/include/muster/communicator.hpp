@@ -1,76 +1,20 @@
 #pragma once
 
-#include <ATen/core/Tensor.h>
-#include <c10/core/Stream.h>
+#include <muster/operation.hpp>
+#include <muster/windows.hpp>
+#include <muster/work.hpp>
 
+#include <ATen/core/Tensor.h>
+
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace muster {
-
-enum class ReduceOp { sum, product, min, max };
-
-/// What one call on a communicator asks for: plain data, so that it can be queued, recorded and
-/// shown.
-struct Operation {
-  enum class Kind {
-    all_reduce,
-    reduce_scatter,
-    all_gather,
-    broadcast,
-    all_to_all,
-    send,
-    receive,
-    barrier
-  };
-  Kind kind = Kind::barrier;
-  std::uint64_t sequence = 0;  ///< 1 for the first operation of the group, then one more each.
-  std::string label;           ///< For people: "gradients 3/5".
-  at::Tensor output;           ///< Written.
-  at::Tensor input;            ///< Read; the same tensor as output for calls in place.
-  ReduceOp op = ReduceOp::sum;
-  bool accumulate = false;  ///< reduce_scatter: add to what output holds, in rank order.
-  int peer = -1;            ///< Root of a broadcast, peer of send and receive.
-  int tag = 0;
-  std::vector<std::int64_t> output_counts;  ///< Elements per rank; empty: equal parts.
-  std::vector<std::int64_t> input_counts;
-
-  std::uint64_t bytes() const;  ///< Of the larger of input and output.
-};
-std::string_view to_string(Operation::Kind kind) noexcept;
-
-/// An operation under way, as a backend implements it.
-class PendingOperation {
- public:
-  virtual ~PendingOperation() = default;
-  /// Blocks until the result is in the output. Throws CommunicationError when `deadline` passes,
-  /// a peer is lost or the group is aborted. May be called again.
-  virtual void wait(std::chrono::milliseconds deadline) = 0;
-  virtual bool done() const noexcept = 0;
-};
-
-/// A handle of an operation. Copies share it; dropping it does not cancel the operation.
-class Work {
- public:
-  Work() = default;  ///< Already done.
-  Work(std::shared_ptr<PendingOperation> pending, std::chrono::milliseconds timeout);
-
-  void wait();  ///< With the communicator's timeout.
-  void wait(std::chrono::milliseconds deadline);
-  /// Makes what is later put on `stream` see the result. On CPU: waits.
-  void order_after(const c10::Stream& stream);
-  bool done() const noexcept;
-
- private:
-  std::shared_ptr<PendingOperation> pending_;
-  std::chrono::milliseconds timeout_{0};
-};
 
 /// What a communicator can do, asked before it is used.
 struct Capabilities {
@@ -81,23 +25,16 @@ struct Capabilities {
   bool shared_memory = false;  ///< allocate() gives memory that peers read directly.
 };
 
-/// Memory of peers that can be read without their help. Later communicators have it.
-class Windows {
- public:
-  virtual ~Windows() = default;
-  /// Copies elements [offset, offset + output.numel()) of what `peer` exposed as `name`.
-  virtual Work get(at::Tensor output, int peer, std::string_view name, std::int64_t offset) = 0;
-  /// Collective. Makes `tensor` readable for all under `name` until it is called again.
-  virtual void expose(std::string_view name, at::Tensor tensor) = 0;
-};
-
 /// One process's end of a group of ranks.
 ///
 /// All ranks of a group must start the same operations in the same order; operations start in the
 /// order of their calls. Tensors must be contiguous, on device(), and unchanged until the work is
 /// done. Any of these throws ConfigError for an argument that cannot be right (shape, dtype,
 /// device, peer), and CommunicationError once the group has failed. Any thread may call, one at a
-/// time; abort() may come from any thread at any time.
+/// time; abort() and operations() may come from any thread at any time.
+///
+/// Destruction lets operations that are under way end and tells the peers that this rank leaves:
+/// it may take a second or two, and never longer, however slow a peer is. It does not throw.
 class Communicator {
  public:
   virtual ~Communicator();
@@ -116,9 +53,15 @@ class Communicator {
   Work all_reduce(at::Tensor tensor, ReduceOp op, std::string_view label);
   /// The same from `input` into `output` of another floating dtype, for example bf16 into fp32.
   Work all_reduce(at::Tensor output, at::Tensor input, ReduceOp op, std::string_view label);
+  /// tensor: of a floating dtype. Afterwards its first `divided` elements, equal on all ranks, hold
+  /// the sum over ranks divided once by the sum of the ranks' `count`s, and the others the plain
+  /// sum. The quotient is sum * (1 / counts) as Kernels::scale computes it, before the one rounding
+  /// to a narrow dtype. Counts that add up to 0 divide nothing.
+  Work all_reduce_mean(at::Tensor tensor, std::int64_t divided, double count,
+                       std::string_view label);
   /// input: [sum of counts]; output: [counts[rank]], of the same or a wider dtype. Equal counts if
-  /// `counts` is empty. With `accumulate` the ranks' parts are added to output one after the other,
-  /// in rank order.
+  /// `counts` is empty. With `accumulate`, of sums only, the ranks' parts are added to output one
+  /// after the other, in rank order.
   Work reduce_scatter(at::Tensor output, at::Tensor input, ReduceOp op, bool accumulate,
                       std::span<const std::int64_t> counts, std::string_view label);
   Work reduce_scatter(at::Tensor output, at::Tensor input, std::string_view label) {
@@ -174,7 +117,7 @@ class Communicator {
   at::Device device_;
   std::chrono::milliseconds timeout_;
   std::mutex mutex_;
-  std::uint64_t sequence_ = 0;
+  std::atomic<std::uint64_t> sequence_ = 0;
 };
 
 }  // namespace muster

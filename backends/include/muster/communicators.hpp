@@ -42,7 +42,6 @@ struct Endpoint {
 /// A row of the table of communicators. A backend is this and a Communicator: one file.
 struct CommunicatorKind {
   std::string_view name;
-  int priority;     ///< auto takes the highest that is available.
   bool moves_data;  ///< False: it invents results (fake), and auto never takes it.
   /// Why it cannot serve this endpoint, as "serves one rank, ..."; empty if it can. Connects to
   /// nothing.
@@ -50,7 +49,7 @@ struct CommunicatorKind {
   std::unique_ptr<Communicator> (*connect)(const Endpoint& endpoint);
 };
 
-/// All that were built, highest priority first.
+/// All that were built, in the order in which auto asks them: it takes the first that can serve.
 std::span<const CommunicatorKind* const> communicator_kinds() noexcept;
 
 /// A group and why this kind was chosen ("all ranks on one host").

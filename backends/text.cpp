@@ -1,4 +1,4 @@
-#include "communicators/text.hpp"
+#include "text.hpp"
 
 #include <cstdio>
 
@@ -60,6 +60,8 @@ std::string to_text(std::chrono::milliseconds time) {
   return text;
 }
 
+std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
+
 std::string ranks_text(const std::vector<int>& ranks) {
   if (ranks.empty()) {
     return "no rank";
@@ -74,30 +76,6 @@ std::string ranks_text(const std::vector<int>& ranks) {
 
 std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
-}
-
-std::string title(const Operation& operation) {
-  return std::string(to_string(operation.kind)) + " #" + std::to_string(operation.sequence) + " '" +
-         operation.label + "'";
-}
-
-std::string tensor_text(const Operation& operation) {
-  const auto& tensor = operation.input.defined() ? operation.input : operation.output;
-  return tensor.defined() ? to_text(tensor.scalar_type()) + " " + to_text(tensor.sizes()) : "";
-}
-
-std::string_view to_string(ReduceOp op) noexcept {
-  switch (op) {
-    case ReduceOp::sum:
-      return "sum";
-    case ReduceOp::product:
-      return "product";
-    case ReduceOp::min:
-      return "min";
-    case ReduceOp::max:
-      return "max";
-  }
-  return "?";
 }
 
 }  // namespace muster
