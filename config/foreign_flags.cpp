@@ -12,8 +12,10 @@ namespace {
 using Notes = std::vector<std::string>;
 using Flags = std::vector<GivenFlag>;
 
-constexpr std::string_view one_host = "this version starts ranks on one host";
-constexpr std::string_view no_rendezvous = "the ranks of one host need no rendezvous";
+constexpr std::string_view only_here = "the devices of other hosts are chosen there";
+constexpr std::string_view own_rendezvous =
+    "hosts meet at --master-addr and --master-port; one host needs no meeting";
+constexpr std::string_view by_hand = "one muster launch --nnodes K on each host starts several";
 constexpr std::string_view fixed_log_files =
     "--log-dir writes a file for each rank's stdout and one for its stderr";
 constexpr std::string_view our_binding =
@@ -26,7 +28,7 @@ constexpr std::string_view one_model_a_rank =
 constexpr std::string_view no_low_precision = "programs train in fp32 in this version";
 constexpr std::string_view no_clouds = "muster starts ranks on machines that exist already";
 constexpr std::string_view no_hosts =
-    "this version starts ranks on one host; leave it out to start them here";
+    "hosts are not reached from here; one muster launch --nnodes K on each host starts several";
 
 /// Flags that take a value have one when they get here.
 std::string value_of(const GivenFlag& flag) { return flag.value.value_or(""); }
@@ -42,9 +44,6 @@ Flags only(const GivenFlag& flag, const std::vector<std::string_view>& words,
   if (std::find(words.begin(), words.end(), value) == words.end()) refuse(flag, advice);
   return {};
 }
-
-Flags only_one_host(const GivenFlag& flag, Notes&) { return only(flag, {"1", "1:1"}, one_host); }
-Flags only_first_host(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, one_host); }
 
 /// torchrun's 3: both streams of all ranks to files and console. It names no folder of its own.
 Flags tee(const GivenFlag& flag, Notes& notes) {
@@ -79,10 +78,25 @@ Flags endpoint(const GivenFlag& flag, Notes&) {
   }
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   Flags flags;
-  if (host != "localhost" && !host.empty()) {
-    flags.push_back({"--master-addr", std::string(host), flag.name});
-  }
+  if (!host.empty()) flags.push_back({"--master-addr", std::string(host), flag.name});
   if (!port.empty()) flags.push_back({"--master-port", std::string(port), flag.name});
+  return flags;
+}
+
+/// torchrun's "join_timeout=600,close_timeout=30".
+Flags rendezvous_conf(const GivenFlag& flag, Notes& notes) {
+  Flags flags;
+  const std::string value = value_of(flag);
+  for (const auto entry : split(value, ',')) {
+    const auto equals = entry.find('=');
+    const auto key = entry.substr(0, equals);
+    if (equals != std::string_view::npos && (key == "timeout" || key == "join_timeout")) {
+      flags.push_back({"--rdzv-timeout", std::string(entry.substr(equals + 1)), flag.name});
+    } else {
+      notes.push_back(flag.name + " " + excerpt(std::string(entry)) +
+                      " has no effect: " + std::string(own_rendezvous));
+    }
+  }
   return flags;
 }
 
@@ -94,7 +108,7 @@ Flags gpu_ids(const GivenFlag& flag, Notes&) {
 Flags include(const GivenFlag& flag, Notes&) {
   constexpr std::string_view here = "localhost:";
   const std::string value = value_of(flag);
-  if (!value.starts_with(here)) refuse(flag, "expected localhost:0,2; " + std::string(one_host));
+  if (!value.starts_with(here)) refuse(flag, "expected localhost:0,2; " + std::string(only_here));
   return {{"--devices", value.substr(here.size()), flag.name}};
 }
 
@@ -147,16 +161,14 @@ constexpr ForeignFlag table[] = {
     {"--main-process-port", spelling, true, "--master-port", ""},
     {"--local-addr", spelling, true, "--master-addr", ""},
     {"--rdzv-endpoint", translation, true, "--master-addr, --master-port", "", endpoint},
-    {"--standalone", ignored, false, "", no_rendezvous},
-    {"--rdzv-backend", ignored, true, "", no_rendezvous},
-    {"--rdzv-id", ignored, true, "", no_rendezvous},
-    {"--rdzv-conf", ignored, true, "", no_rendezvous},
-    {"--same-network", ignored, false, "", no_rendezvous},
-    {"--nnodes", translation, true, "", "1", only_one_host},
-    {"--num-machines", translation, true, "", "1", only_one_host},
-    {"--num-nodes", translation, true, "", "1", only_one_host},
-    {"--node-rank", translation, true, "", "0", only_first_host},
-    {"--machine-rank", translation, true, "", "0", only_first_host},
+    {"--standalone", ignored, false, "", own_rendezvous},
+    {"--rdzv-backend", ignored, true, "", own_rendezvous},
+    {"--rdzv-id", spelling, true, "--run-id", ""},
+    {"--rdzv-conf", translation, true, "--rdzv-timeout", "", rendezvous_conf},
+    {"--same-network", ignored, false, "", own_rendezvous},
+    {"--num-machines", spelling, true, "--nnodes", ""},
+    {"--num-nodes", spelling, true, "--nnodes", ""},
+    {"--machine-rank", spelling, true, "--node-rank", ""},
     {"--hosts", refused, true, "", no_hosts},
     {"--host", refused, true, "", no_hosts},
     {"-H", refused, true, "", no_hosts},
@@ -168,8 +180,8 @@ constexpr ForeignFlag table[] = {
     {"--launcher", refused, true, "", no_hosts},
     {"--launcher-args", refused, true, "", no_hosts},
     {"--ssh-port", refused, true, "", no_hosts},
-    {"--no-ssh", ignored, false, "", one_host},
-    {"--no-ssh-check", ignored, false, "", one_host},
+    {"--no-ssh", ignored, false, "", by_hand},
+    {"--no-ssh-check", ignored, false, "", by_hand},
     {"--force-multi", refused, false, "", no_hosts},
     {"--enable-elastic-training", refused, false, "", "the number of ranks is fixed"},
     {"--min-elastic-nodes", refused, true, "", "the number of ranks is fixed"},

@@ -59,6 +59,13 @@ bool address(const Value& value) {
   return colons != 1 && host.find_first_of(" \t\n,/[]") == host.npos && !is_of_no_host(host);
 }
 
+bool run_id(const Value& value) {
+  constexpr std::size_t longest = 128;
+  const std::string& id = std::get<std::string>(value);
+  return id.size() <= longest &&
+         std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
 bool input_rank(const Value& value) {
   const std::string_view word = std::get<std::string>(value);
   return word == "all" || word == "none" || is_number(word);

@@ -9,6 +9,8 @@ namespace muster::rules {
 bool devices(const Value& value);
 /// Empty, or a host or the address of one, without a port; IPv6 also in brackets.
 bool address(const Value& value);
+/// Empty, or a short word that can be printed.
+bool run_id(const Value& value);
 /// A rank, all or none.
 bool input_rank(const Value& value);
 /// Ranks and ranges (0,3-5), all or none.

@@ -80,7 +80,9 @@ void Resolver::read_variables(const Environment& environment, bool in_rank) {
   for (auto at = environment.lower_bound(std::string(ours));
        at != environment.end() && at->first.starts_with(ours); ++at) {
     const auto& [name, text] = *at;
-    if (contains(contract::of_a_rank, name) || contains(contract::of_the_build, name)) continue;
+    if (contains(contract::of_a_rank, name) || contains(contract::of_launchers, name) ||
+        contains(contract::of_the_build, name))
+      continue;
     const bool inherited = contains(exported, name);
     if (inherited && !in_rank) {
       result_.inherited_.push_back(name);

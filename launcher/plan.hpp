@@ -25,14 +25,24 @@ struct ProcessSpec {
   std::string nic;                 ///< For people: the InfiniBand device nearest to its device.
 };
 
-/// The whole job.
+/// A host of a job that has several.
+struct PlanNode {
+  std::string host;     ///< Empty: not known before the hosts meet.
+  std::string address;  ///< Literal; empty: not known.
+  int first_rank = 0;
+  int ranks = 1;
+};
+
+/// What a host does for the job: all of it, if there is one host.
 struct Plan {
   std::vector<ProcessSpec> ranks;  ///< Of this host, in rank order.
   std::string run_id;
-  std::string run_directory;  ///< The job's private folder; empty in a dry run.
-  bool prefix_asked = false;  ///< A person gave the prefix: one rank alone gets it too.
-  std::string why_ranks;      ///< Why this many, if it was chosen for the user; else empty.
-  std::string bind_note;      ///< Why ranks are not bound as it was asked for; else empty.
+  std::string run_directory;    ///< The job's private folder; empty in a dry run.
+  bool prefix_asked = false;    ///< A person gave the prefix: one rank alone gets it too.
+  std::vector<PlanNode> nodes;  ///< All hosts, in the order of their ranks; empty: only this one.
+  std::string unknown;          ///< A dry run: what is only known once the hosts meet.
+  std::string why_ranks;        ///< Why this many, if it was chosen for the user; else empty.
+  std::string bind_note;        ///< Why ranks are not bound as it was asked for; else empty.
 
   /// The rank of that number in the world; null if another host has it.
   const ProcessSpec* find(int rank) const {

@@ -1,13 +1,11 @@
 #include "port.hpp"
 
-#include <muster/error.hpp>
+#include "endpoint.hpp"
 
-#include <arpa/inet.h>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <fstream>
-#include <netinet/in.h>
 #include <sstream>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -15,36 +13,10 @@
 namespace muster::launcher {
 namespace {
 
-struct Endpoint {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-
-  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
-  int family() const { return storage.ss_family; }
-
-  std::uint16_t port() const {
-    return ntohs(family() == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(storage).sin6_port
-                                      : reinterpret_cast<const sockaddr_in&>(storage).sin_port);
-  }
-};
-
 Endpoint endpoint_of(const std::string& address, std::uint16_t port) {
-  Endpoint endpoint;
-  auto& v4 = reinterpret_cast<sockaddr_in&>(endpoint.storage);
-  auto& v6 = reinterpret_cast<sockaddr_in6&>(endpoint.storage);
-  if (inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1) {
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(port);
-    endpoint.size = sizeof v4;
-  } else if (inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) == 1) {
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(port);
-    endpoint.size = sizeof v6;
-  } else {
-    throw ConfigError("master address '" + address +
-                      "' is not an IPv4 or IPv6 address, such as 127.0.0.1 or ::1");
-  }
-  return endpoint;
+  if (const auto endpoint = literal_endpoint(address, port)) return *endpoint;
+  throw ConfigError("master address '" + address +
+                    "' is not an IPv4 or IPv6 address, such as 127.0.0.1 or ::1");
 }
 
 /// Whether connections that are closing, or a listener's own, are known for the port. A port that
@@ -122,6 +94,7 @@ ReservedPort reserve_port(const std::string& address, std::uint16_t port) {
     ::getsockname(socket.get(), endpoint.get(), &endpoint.size);
     if (!hold_name(endpoint, address, name)) error = EADDRINUSE;
   }
+  if (error == EADDRINUSE) throw PortTaken(refusal(address, port, error));
   if (error != 0) throw ConfigError(refusal(address, port, error));
   return {std::move(socket), address, endpoint.port(), std::move(name)};
 }

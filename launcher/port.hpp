@@ -1,5 +1,7 @@
 #pragma once
 
+#include <muster/error.hpp>
+
 #include "unique_fd.hpp"
 
 #include <cstdint>
@@ -16,9 +18,15 @@ struct ReservedPort {
   UniqueFd name;  ///< No other job of ours gets the port while this lives.
 };
 
+/// Another program has the port.
+class PortTaken : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+
 /// Binds `port` (0: the kernel chooses a free one) on the literal IPv4 or IPv6 `address`.
-/// Throws ConfigError, naming the port and how to get a free one, if it is taken or cannot be
-/// bound; Error if there are no descriptors left.
+/// Throws PortTaken or, if it cannot be bound, ConfigError, which name the port and how to get a
+/// free one; Error if there are no descriptors left.
 ReservedPort reserve_port(const std::string& address, std::uint16_t port);
 
 }  // namespace muster::launcher

@@ -16,6 +16,8 @@
 
 namespace muster::launcher {
 
+class NodeLink;
+
 /// How a job ended, in one word.
 enum class OutcomeKind { ok, usage, not_started, rank_failed, timeout, interrupted, lost };
 
@@ -59,11 +61,12 @@ struct Outcome {
   /// One line: what no rank explains (not_started, lost, timeout), and, of any kind, processes that
   /// did not end.
   std::string message;
-  std::vector<int> left;  ///< Processes that did not end.
+  std::vector<int> left;                          ///< Processes that did not end.
   std::chrono::system_clock::time_point started;  ///< The job's start; 0: it never did.
   double seconds = 0;
   std::string where;             ///< The other host on which what ended the job began; empty: here.
   std::int64_t began_ns = 0;     ///< When that was: CLOCK_MONOTONIC.
+  bool by_others = false;        ///< Ranks were ended because another host said so.
   bool consequence = false;      ///< `first` failed, by its own words, because another rank had.
   bool ready_seen = false;       ///< A rank said READY: the program uses our runtime.
   std::vector<Outcome> earlier;  ///< Starts that failed and were followed by another, oldest first.
@@ -77,6 +80,9 @@ void open_standard_descriptors();
 struct JobContext {
   std::chrono::nanoseconds elapsed{0};  ///< Since its first start: what `timeout` counts from.
   SettingNames names;                   ///< How messages name settings.
+  /// To the launchers of the other hosts, if there are any: all return when all are done, with the
+  /// same end.
+  NodeLink* link = nullptr;
 };
 
 /// Starts launcher -> guardian -> ranks, looks after them until all are gone, and says how it

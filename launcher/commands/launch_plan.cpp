@@ -2,6 +2,7 @@
 
 #include <muster/error.hpp>
 
+#include "commands/launch_hosts.hpp"
 #include "devices/choose_devices.hpp"
 #include "planning/dry_run.hpp"
 #include "planning/placement.hpp"
@@ -29,7 +30,7 @@ Topology host_of(const CommandLine& line, const Resolution& resolution,
   if (file && line.has("--dry-run")) return read_recording(*file).topology;
   auto here = discover(Sysroot(), nvml_use(settings, environment));
   const auto devices = choose_devices(settings, environment, here.nvidia, SettingNames(resolution));
-  if (file || needs_layout(settings, here, choose_ranks(settings, devices).ranks)) {
+  if (file || needs_layout(settings, here, least_ranks_here(settings, devices))) {
     here.layout = discover_layout(Sysroot());
   }
   if (file) check_same_machine(*file, read_recording(*file).topology, here);

@@ -62,22 +62,9 @@ class Starts {
     job_.run_directory = directory.path();
     job_.port = port.port;
     end_.plan = make_plan(resolution_, topology_, job_);
-    if (job_.restart_count == 0) announce();
+    if (job_.restart_count == 0) announce_start(line_, resolution_, topology_, job_, end_.plan);
     end_.outcome =
         supervise(end_.plan, settings_, std::move(port), {elapsed(), SettingNames(resolution_)});
-  }
-
-  /// Says what was decided.
-  void announce() const {
-    const auto& level = resolution_.settings().log.level;
-    if (!line_.has("--quiet") && (level == "info" || level == "debug")) {
-      announce_choices(resolution_, end_.plan.why_ranks, job_.environment);
-      if (!end_.plan.bind_note.empty()) complain(end_.plan.bind_note, job_.environment);
-    }
-    if (!line_.has("--verbose")) return;
-    for (const auto& note : line_.notes) complain(note, job_.environment);
-    print_error(plan_text(end_.plan, resolution_.settings().train, topology_.cpus, job_.environment,
-                          screen_));
   }
 
   /// Whether the ranks are to be started again; says so, or why not if that is not plain.
@@ -135,6 +122,19 @@ void announce_choices(const Resolution& resolution, const std::string& why,
   std::string text = why;
   for (const auto& note : resolution.notes()) text += (text.empty() ? "" : "; ") + note;
   if (!text.empty()) complain(text, environment);
+}
+
+void announce_start(const CommandLine& line, const Resolution& resolution, const Topology& topology,
+                    const Job& job, const Plan& plan) {
+  const auto& level = resolution.settings().log.level;
+  if (!line.has("--quiet") && (level == "info" || level == "debug")) {
+    announce_choices(resolution, plan.why_ranks, job.environment);
+    if (!plan.bind_note.empty()) complain(plan.bind_note, job.environment);
+  }
+  if (!line.has("--verbose")) return;
+  for (const auto& note : line.notes) complain(note, job.environment);
+  print_error(plan_text(plan, resolution.settings().train, topology.cpus, job.environment,
+                        Screen::of(STDERR_FILENO, job.environment)));
 }
 
 JobEnd run_job(const CommandLine& line, const Resolution& resolution, const Topology& topology,

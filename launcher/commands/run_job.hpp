@@ -21,6 +21,10 @@ struct JobEnd {
 void announce_choices(const Resolution& resolution, const std::string& why,
                       const Environment& environment);
 
+/// The same and, with --verbose, the whole plan.
+void announce_start(const CommandLine& line, const Resolution& resolution, const Topology& topology,
+                    const Job& job, const Plan& plan);
+
 /// Runs a job to its end. After a failure that `max_restarts` and `restart_on` cover all ranks are
 /// started again, each time with a folder, a port, a plan and a guardian of their own, and one line
 /// says so. `job` says what to run; its port is the one asked for. Throws as supervise() and

@@ -2,6 +2,8 @@
 
 #include <muster/error.hpp>
 
+#include "rendezvous/meeting_place.hpp"
+
 #include <arpa/inet.h>
 #include <memory>
 #include <netdb.h>
@@ -11,12 +13,8 @@ namespace muster::launcher {
 
 std::string literal_address(const std::string& master_addr, const SettingNames& names) {
   if (master_addr.empty() || master_addr == "localhost") return "127.0.0.1";
-  if (master_addr.starts_with('[') && master_addr.ends_with(']'))
-    return master_addr.substr(1, master_addr.size() - 2);
-  unsigned char bytes[sizeof(in6_addr)];
-  for (const int family : {AF_INET, AF_INET6}) {
-    if (::inet_pton(family, master_addr.c_str(), bytes) == 1) return master_addr;
-  }
+  const auto literal = without_brackets(master_addr);
+  if (literal_endpoint(literal, 0)) return literal;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;

@@ -15,10 +15,16 @@
 namespace muster::launcher {
 namespace {
 
-World world_of(const LaunchSettings& launch, const Job& job, int rank, int ranks) {
+World world_of(const LaunchSettings& launch, const Job& job, int local_rank, int ranks) {
   World world;
-  world.rank = world.local_rank = rank;
+  world.rank = world.local_rank = local_rank;
   world.size = world.local_size = ranks;
+  if (!job.nodes.empty()) {
+    world.node_rank = job.node_rank;
+    world.node_count = static_cast<int>(job.nodes.size());
+    world.rank += job.nodes[static_cast<std::size_t>(job.node_rank)].first_rank;
+    world.size = job.nodes.back().first_rank + job.nodes.back().ranks;
+  }
   world.master_addr = job.address;
   world.master_port = job.port;
   world.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(launch.comm_timeout);
@@ -28,13 +34,22 @@ World world_of(const LaunchSettings& launch, const Job& job, int rank, int ranks
   return world;
 }
 
+RankCount ranks_here(LaunchSettings launch, const DeviceChoice& devices, const Job& job) {
+  if (job.nodes.empty()) return choose_ranks(launch, devices);
+  // How many was decided when the hosts met; whether that fits the devices was not.
+  const bool decides = launch.nproc_per_node || !launch.num_processes.is_auto();
+  const auto why = decides ? "" : choose_ranks(launch, devices).why;
+  launch.nproc_per_node = job.nodes[static_cast<std::size_t>(job.node_rank)].ranks;
+  return {choose_ranks(launch, devices).ranks, why};
+}
+
 }  // namespace
 
 Plan make_plan(const Resolution& resolution, const Topology& topology, const Job& job) {
   const auto& launch = resolution.settings().launch;
   const auto devices =
       choose_devices(launch, job.environment, topology.nvidia, SettingNames(resolution));
-  const auto count = choose_ranks(launch, devices);
+  const auto count = ranks_here(launch, devices, job);
   const auto placement = place_ranks(launch, topology, devices, count.ranks);
   const auto shared = shared_environment(resolution, job.environment,
                                          threads_of(topology.cpus, placement, count.ranks));
@@ -58,6 +73,8 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
   plan.run_id = job.run_id;
   plan.run_directory = job.run_directory;
   plan.prefix_asked = resolution.entry("launch.prefix").origin.kind != Origin::Kind::built_in;
+  plan.nodes = job.nodes;
+  plan.unknown = job.unknown;
   plan.why_ranks = count.why;
   plan.bind_note = placement.note;
   plan.ranks.reserve(static_cast<std::size_t>(count.ranks));
@@ -80,7 +97,7 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
     // Ranks know the default themselves; an inner launcher would take it for a person's wish.
     if (!timeout_was_set) spec.set.erase("MUSTER_LAUNCH_COMM_TIMEOUT");
     spec.set["TORCHELASTIC_ERROR_FILE"] =
-        job.run_directory + "/error-" + std::to_string(rank) + ".json";
+        job.run_directory + "/error-" + std::to_string(spec.world.rank) + ".json";
     spec.set.merge(device_environment(devices, count.ranks, rank));
     for (const auto& name : launch.unset_env) spec.set.erase(name);
     spec.set.insert(shared.set.begin(), shared.set.end());

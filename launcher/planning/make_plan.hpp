@@ -22,6 +22,9 @@ struct Job {
   std::string address = "127.0.0.1";  ///< Literal: where rank 0 will listen.
   std::uint16_t port = 0;             ///< 0: not known yet (a dry run).
   int restart_count = 0;              ///< How often its ranks were started before.
+  std::vector<PlanNode> nodes{};      ///< Of several hosts; empty: this one alone.
+  int node_rank = 0;                  ///< Which of them this is.
+  std::string unknown{};              ///< For Plan.
 };
 
 /// Decides everything about every rank; starts and changes nothing.

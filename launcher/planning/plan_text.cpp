@@ -104,9 +104,20 @@ void list_variables(const Plan& plan, std::vector<std::string>& of_all,
   }
 }
 
+/// "4 ranks on 2 hosts, here node 1 with ranks 2-3"
+std::string hosts_text(const Plan& plan) {
+  const World& first = plan.ranks.front().world;
+  const int last = plan.ranks.back().world.rank;
+  const auto here = first.rank == last ? fmt::format("rank {}", last)
+                                       : fmt::format("ranks {}-{}", first.rank, last);
+  return fmt::format("{} ranks on {} hosts, here node {} with {}", first.size, first.node_count,
+                     first.node_rank, here);
+}
+
 std::string job_line(const Plan& plan, const TrainSettings& train) {
   const auto count = plan.ranks.size();
   auto text = fmt::format("{} rank{} on 1 host", count, count == 1 ? "" : "s");
+  if (!plan.nodes.empty()) text = hosts_text(plan);
   if (train.strategy != "auto") text += ", strategy " + train.strategy;
   if (train.communicator != "auto") text += ", communicator " + train.communicator;
   if (!plan.why_ranks.empty()) text += "   (" + plan.why_ranks + ")";
@@ -125,6 +136,7 @@ std::string plan_text(const Plan& plan, const TrainSettings& train, const Cpus& 
   const auto removed = removed_variables(first, environment);
 
   auto text = screen.bold("job") + "       " + job_line(plan, train) + "\n";
+  if (!plan.unknown.empty()) text += screen.bold("unknown") + "   " + plan.unknown + "\n";
   text += screen.bold("program") + "   " + program + "\n";
   text += rank_table(plan, cpus);
   text += screen.bold("added to the environment of every rank") + "\n";

@@ -31,7 +31,8 @@ void refuse_contract_names(const std::map<std::string, std::string>& env,
                         ": each rank gets this from muster; use --devices");
     }
     const auto& own = contract::of_a_rank;
-    const bool ours = std::find(own.begin(), own.end(), name) != own.end();
+    const bool ours =
+        std::find(own.begin(), own.end(), name) != own.end() || name == contract::token;
     if (!ours && !contract.contains(name) && name != "TORCHELASTIC_ERROR_FILE") continue;
     throw ConfigError(
         given(names, "launch.env", name) + ": each rank gets this from muster; leave it out" +
@@ -94,6 +95,8 @@ SharedEnvironment shared_environment(const Resolution& resolution, const Environ
                         std::end(accelerate_names));
   }
   shared.unset.insert(shared.unset.end(), contract::of_a_rank.begin(), contract::of_a_rank.end());
+  shared.unset.insert(shared.unset.end(), contract::of_launchers.begin(),
+                      contract::of_launchers.end());
   set.merge(resolution.exported());
   for (const auto& name : launch.unset_env) {
     set.erase(name);

@@ -177,7 +177,8 @@ std::string failed_rank(const Outcome& outcome, const Plan& plan, const Screen& 
 
 std::string interruption(const Outcome& outcome, const Screen& screen) {
   const auto by = outcome.from_terminal ? "Ctrl-C" : signal_name(outcome.signal);
-  return fmt::format("{} ended by {} after {}\n", screen.red("muster:"), by,
+  const auto where = outcome.where.empty() ? "" : " on " + outcome.where;
+  return fmt::format("{} ended by {}{} after {}\n", screen.red("muster:"), by, where,
                      duration_text(outcome.seconds));
 }
 

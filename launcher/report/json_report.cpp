@@ -156,6 +156,13 @@ void add_times(const Outcome& outcome, Json& report) {
   report["ended"] = time_text(outcome.started + taken);
 }
 
+Json node_json(const PlanNode& node) {
+  return {{"host", node.host},
+          {"address", node.address},
+          {"first_rank", node.first_rank},
+          {"ranks", node.ranks}};
+}
+
 }  // namespace
 
 std::string_view to_text(OutcomeKind kind) {
@@ -187,6 +194,11 @@ std::string json_report(const Outcome& outcome, const Plan& plan,
   add_times(outcome, report);
   report["command_line"] = command_line;
   if (!plan.run_id.empty()) report["run_id"] = plan.run_id;
+  if (!plan.nodes.empty()) {
+    report["node_rank"] = plan.ranks.front().world.node_rank;
+    for (const auto& node : plan.nodes) report["nodes"].push_back(node_json(node));
+  }
+  if (!outcome.where.empty()) report["began_on"] = outcome.where;
   if (!outcome.message.empty()) report["message"] = outcome.message;
   if (outcome.signal != 0) report["signal"] = signal_name(outcome.signal);
   if (!outcome.left.empty()) report["left"] = outcome.left;

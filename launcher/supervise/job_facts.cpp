@@ -109,6 +109,20 @@ std::string unkillable_message(const std::vector<int>& pids) {
          " did not end after SIGKILL (another user's, held by a debugger, or stuck in the kernel)";
 }
 
+/// A rank of ours may have failed before, and only been seen later.
+void set_other_host(const JobFacts& facts, Outcome& outcome) {
+  name_first_failure(facts, outcome);
+  if (outcome.first && !outcome.consequence) {
+    outcome.kind = OutcomeKind::rank_failed;
+    return;
+  }
+  outcome.first.reset();
+  outcome.by_others = true;
+  outcome.kind = OutcomeKind::interrupted;
+  outcome.signal = facts.signal;
+  outcome.exit_code = 128 + facts.signal;
+}
+
 void set_kind(const JobFacts& facts, Outcome& outcome) {
   switch (facts.cause) {
     case Cause::none:
@@ -135,6 +149,9 @@ void set_kind(const JobFacts& facts, Outcome& outcome) {
       outcome.kind = OutcomeKind::timeout;
       outcome.exit_code = static_cast<int>(ExitCode::timed_out);
       outcome.message = "the job did not end within " + facts.timeout;
+      break;
+    case Cause::other_host:
+      set_other_host(facts, outcome);
       break;
     case Cause::guardian_lost:
       outcome.kind = OutcomeKind::lost;

@@ -16,7 +16,16 @@
 namespace muster::launcher {
 
 /// Why a job ended, or is being ended.
-enum class Cause { none, not_started, rank_failed, signal, timeout, broken_output, guardian_lost };
+enum class Cause {
+  none,
+  not_started,
+  rank_failed,
+  signal,
+  timeout,
+  broken_output,
+  guardian_lost,
+  other_host,  ///< Another host's launcher said so.
+};
 
 /// What became of one rank.
 struct RankFacts {

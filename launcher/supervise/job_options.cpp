@@ -21,14 +21,16 @@ std::chrono::nanoseconds rest_of(Seconds whole, std::chrono::nanoseconds elapsed
 
 JobOptions job_options(const Plan& plan, const LaunchSettings& settings,
                        const JobContext& context) {
+  const int here = static_cast<int>(plan.ranks.size());
+  const World& first = plan.ranks.front().world;
+  const int size = first.size;
   const auto ranks = [&](const std::string& text, const char* id) {
-    return RankSet::parse(text, static_cast<int>(plan.ranks.size()), context.names.of(id));
+    return RankSet::parse(text, size, context.names.of(id)).from(first.rank);
   };
-  const int size = static_cast<int>(plan.ranks.size());
   JobOptions options{.prefixes = {},
                      .shown = ranks(settings.console_ranks, "launch.console_ranks"),
                      .reading = ranks(settings.standard_input, "launch.stdin"),
-                     .copy_input = settings.standard_input == "all" && size > 1,
+                     .copy_input = settings.standard_input == "all" && here > 1,
                      .log_dir = settings.log_dir,
                      .colour = Screen::may_colour(current_environment()),
                      .grace = nanoseconds(settings.grace),

@@ -12,10 +12,17 @@ class RankSet {
   /// Throws ConfigError, which names `option`, for another text and for ranks that the world lacks.
   static RankSet parse(const std::string& text, int world_size, const std::string& option);
 
-  bool contains(int rank) const noexcept { return ranks_.contains(rank); }
+  /// The same ranks, counted from `first`, the first one of a host.
+  RankSet from(int first) const {
+    RankSet set = *this;
+    set.first_ += first;
+    return set;
+  }
+  bool contains(int rank) const noexcept { return ranks_.contains(rank + first_); }
 
  private:
   NumberRanges ranks_;
+  int first_ = 0;
 };
 
 }  // namespace muster::launcher

@@ -1,5 +1,6 @@
 #include "supervise.hpp"
 
+#include "rendezvous/node_link.hpp"
 #include "supervise/descriptors.hpp"
 #include "supervise/executable.hpp"
 #include "supervise/init_process.hpp"
@@ -43,14 +44,15 @@ Outcome supervise(const Plan& plan, const LaunchSettings& settings, ReservedPort
   const auto programs = find_programs(plan, facts.fault);
   if (facts.fault.exit_code != 0) {
     facts.cause = Cause::not_started;
+    if (context.link) context.link->abandon(facts.fault.exit_code, facts.fault.message);
     return outcome_of(facts);
   }
   separate_from_strangers();
-  facts = Supervisor(plan, options, programs, port).run();
+  facts = Supervisor(plan, options, programs, port, context.link).run();
   if (settings.timeout)
     facts.timeout =
         in_seconds(settings.timeout->count()) + " (" + context.names.of("launch.timeout") + ")";
-  return outcome_of(facts);
+  return context.link ? context.link->settle(outcome_of(facts)) : outcome_of(facts);
 }
 
 }  // namespace muster::launcher

@@ -45,7 +45,7 @@ Inherited with_room_for(std::size_t ranks, bool logs) {
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const JobOptions& options,
-                       const std::vector<std::string>& programs, ReservedPort& port)
+                       const std::vector<std::string>& programs, ReservedPort& port, NodeLink* link)
     : plan_(plan),
       options_(options),
       programs_(programs),
@@ -54,12 +54,17 @@ Supervisor::Supervisor(const Plan& plan, const JobOptions& options,
       logs_(options.log_dir, plan),
       channels_(plan.ranks.size(), options),
       input_(plan.ranks.size(), options),
-      control_(plan.ranks.size()) {
+      control_(plan.ranks.size()),
+      link_(link) {
   signals_.describe(inherited_);
   facts_.started_ns = monotonic_ns();
   facts_.first_rank = plan.ranks.front().world.rank;
   facts_.ranks.resize(plan.ranks.size());
   start(port.socket.get());
+}
+
+Supervisor::~Supervisor() {
+  if (link_) link_->stop();
 }
 
 void Supervisor::start(int master) {
@@ -88,6 +93,14 @@ void Supervisor::watch() {
   guardian_watch_ = loop_.watch(guardian_.socket.get(), readable, [this] { on_guardian(); });
   signals_watch_ = loop_.watch(signals_.descriptor(), readable, [this] { on_signals(); });
   output_ = std::make_unique<Output>(loop_, channels_, logs_, options_, [this] { on_output(); });
+  if (link_) {
+    link_->start(loop_, {.end = [this](int signal) { end_job(Cause::other_host, signal); },
+                         .kill =
+                             [this] {
+                               if (!gone_) kill_now();
+                             },
+                         .decided = [this] { finish_if_done(); }});
+  }
   control_.start(loop_, [this](std::size_t rank, const ControlMessage& message) {
     if (message.kind == ControlMessage::Kind::stuck) control_.answer(rank);
   });
@@ -151,6 +164,8 @@ void Supervisor::on_event(const Event& event) {
 
 void Supervisor::on_not_started(const Event& event) {
   facts_.cause = Cause::not_started;
+  facts_.stopped_ns = monotonic_ns();
+  if (link_) link_->tell_end(SIGTERM);
   const auto rank = static_cast<std::size_t>(std::max(event.rank, 0));
   facts_.fault = describe_start_fault(plan_.ranks[rank].argv.front(), programs_[rank], event.stage,
                                       event.error);
@@ -174,7 +189,11 @@ void Supervisor::end_job(Cause cause, int signal) {
   facts_.signal = signal;
   facts_.stopped_ns = monotonic_ns();
   if (timeout_) timeout_->cancel();
-  if (gone_) return;
+  if (link_ && cause != Cause::other_host) link_->tell_end(signal == SIGPIPE ? SIGTERM : signal);
+  if (gone_) {
+    if (told_hosts_) report_to_hosts();
+    return;
+  }
   if (options_.grace.count() <= 0) {
     kill_now();
     return;
@@ -231,8 +250,10 @@ void Supervisor::on_signal(const signalfd_siginfo& info) {
   }
   if (again && signal == SIGINT && monotonic_ns() - facts_.stopped_ns > one_cause_ns) {
     kill_now();
+    if (link_) link_->tell_kill();
   }
-  if (gone_) loop_.stop();  // Only a reader of our output was waited for.
+  // Only a reader of our output was waited for, or other hosts, by somebody who does not any more.
+  if (gone_ && (!link_ || link_->decided() || again)) loop_.stop();
 }
 
 /// A scheduler, or a whole group's signal, reached the ranks as well, and first.
@@ -254,6 +275,8 @@ void Supervisor::suspend() {
 void Supervisor::on_guardian_lost() {
   if (facts_.cause == Cause::none || facts_.cause == Cause::rank_failed)
     facts_.cause = Cause::guardian_lost;
+  if (facts_.stopped_ns == 0) facts_.stopped_ns = monotonic_ns();
+  if (link_) link_->tell_end(SIGTERM);
   const auto reap = [this] {
     int status = 0;
     pid_t pid = 0;
@@ -288,6 +311,7 @@ void Supervisor::drain() {
   drain_->set(drain_time, [this] {
     // Only a slow reader is waited for, not a stranger that keeps a pipe open.
     if (output_->flushed()) output_->stop_reading();
+    report_to_hosts();
     // Nor is a slow reader waited for without an end by somebody who wants us to go.
     const auto waited = std::chrono::nanoseconds(monotonic_ns() - gone_ns_);
     if (facts_.cause == Cause::signal && !output_->flushed() && waited > patience) {
@@ -318,7 +342,16 @@ void Supervisor::finish_if_done() {
     lines_closed_ = true;
     output_->close_lines(facts_.cause != Cause::none);
   }
+  if (link_ && !told_hosts_) report_to_hosts();
+  if (link_ && !link_->decided()) return;
   if (output_->flushed()) loop_.stop();
+}
+
+void Supervisor::report_to_hosts() {
+  if (!link_) return;
+  told_hosts_ = true;
+  collect_facts();
+  link_->report(outcome_of(facts_));
 }
 
 void Supervisor::collect_facts() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "port.hpp"
+#include "rendezvous/node_link.hpp"
 #include "supervise.hpp"
 #include "supervise/channels.hpp"
 #include "supervise/control_server.hpp"
@@ -23,9 +24,14 @@ namespace muster::launcher {
 /// ranks say, and keeps what is needed to tell how it ended.
 class Supervisor {
  public:
-  /// Starts the ranks: `programs` are their executables, in rank order. Throws Error.
+  /// Starts the ranks: `programs` are their executables, in rank order; `link` leads to the
+  /// launchers of other hosts, or is null. Throws Error.
   Supervisor(const Plan& plan, const JobOptions& options, const std::vector<std::string>& programs,
-             ReservedPort& port);
+             ReservedPort& port, NodeLink* link);
+
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  ~Supervisor();
 
   /// Blocks until nothing of the job is left. Call once.
   JobFacts run();
@@ -52,6 +58,8 @@ class Supervisor {
   void drain();
   void finish_if_done();
   void collect_facts();
+  /// Tells the other hosts how this one's part ended, once all of it is known.
+  void report_to_hosts();
 
   EventLoop loop_;  ///< First, so that it is destroyed after all that it watches for.
   const Plan& plan_;
@@ -67,6 +75,7 @@ class Supervisor {
   ControlServer control_;
   GuardianHandle guardian_;
   std::unique_ptr<MemoryWatch> memory_;
+  NodeLink* link_;
   std::unique_ptr<Output> output_;
   std::unique_ptr<EventLoop::Watch> guardian_watch_, signals_watch_;
   std::unique_ptr<EventLoop::Timer> grace_, timeout_, drain_, last_resort_;
@@ -74,6 +83,7 @@ class Supervisor {
   bool gone_ = false;  ///< Nothing of the job is left but what it printed.
   bool lines_closed_ = false;
   bool told_of_output_ = false;
+  bool told_hosts_ = false;
 };
 
 }  // namespace muster::launcher

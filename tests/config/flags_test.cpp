@@ -112,8 +112,10 @@ TEST_CASE("what another launcher's flag becomes is a flag of ours") {
 TEST_CASE("torchrun's flags") {
   const Settings settings = settings_of({{"--nproc_per_node", "4", ""},
                                          {"--rdzv_endpoint", "10.0.0.2:1234", ""},
-                                         {"--nnodes", "1:1", ""},
-                                         {"--node-rank", "0", ""},
+                                         {"--nnodes", "2", ""},
+                                         {"--node_rank", "1", ""},
+                                         {"--rdzv_id", "17", ""},
+                                         {"--rdzv_conf", "join_timeout=90,close_timeout=3", ""},
                                          {"--max_restarts", "2", ""},
                                          {"-t", "0", ""},
                                          {"--role", "default", ""},
@@ -123,16 +125,22 @@ TEST_CASE("torchrun's flags") {
   CHECK(settings.launch.master_port == 1234);
   CHECK(settings.launch.console_ranks == "0,1");
   CHECK(settings.launch.max_restarts == 2);
-  CHECK(settings_of({{"--rdzv-endpoint", "localhost:0", ""}}).launch.master_addr.empty());
+  CHECK(settings.launch.nnodes == 2);
+  CHECK(settings.launch.node_rank.value == 1);
+  CHECK(settings.launch.run_id == "17");
+  CHECK(settings.launch.rdzv_timeout == Seconds(90));
+  CHECK(settings_of({{"--rdzv-endpoint", "localhost:0", ""}}).launch.master_addr == "localhost");
   CHECK(settings_of({{"--rdzv-endpoint", "[fe80::1]:77", ""}}).launch.master_addr == "fe80::1");
   CHECK(settings_of({{"--rdzv-endpoint", "[fe80::1]:77", ""}}).launch.master_port == 77);
   CHECK(settings_of({{"--rdzv-endpoint", "fe80::1", ""}}).launch.master_addr == "fe80::1");
   CHECK_THAT(fault_of_flags({{"--rdzv-endpoint", "host:port", ""}}),
              ContainsSubstring("--rdzv-endpoint port: expected a whole number from 0 to 65535"));
 
-  CHECK(fault_of_flags({{"--nnodes", "2", ""}}) ==
-        "--nnodes 2: this version starts ranks on one host");
-  CHECK_THAT(fault_of_flags({{"--node_rank", "1", ""}}), ContainsSubstring("one host"));
+  CHECK(fault_of_flags({{"--nnodes", "1:4", ""}}) ==
+        "--nnodes 1:4: expected a whole number from 1 to 10000");
+  CHECK(notes_of({{"--rdzv-conf", "read_timeout=9", ""}}) ==
+        std::vector<std::string>{"--rdzv-conf read_timeout=9 has no effect: hosts meet at "
+                                 "--master-addr and --master-port; one host needs no meeting"});
   CHECK_THAT(fault_of_flags({{"--tee", "1", ""}}), ContainsSubstring("--log-dir writes"));
   CHECK(settings_of({{"--log_dir", "logs", ""}, {"-t", "3", ""}}).launch.log_dir == "logs");
   CHECK(settings_of({{"-r", "3", ""}}).launch.console_ranks == "none");
@@ -141,7 +149,8 @@ TEST_CASE("torchrun's flags") {
   CHECK(settings_of({{"--numa-bind", {}, ""}}).launch.bind == "node");
   CHECK(notes_of({{"--standalone", {}, ""}, {"--no_python", {}, ""}}) ==
         std::vector<std::string>{
-            "--standalone has no effect: the ranks of one host need no rendezvous",
+            "--standalone has no effect: hosts meet at --master-addr and --master-port; one host "
+            "needs no meeting",
             "--no_python has no effect: any program can be started; only *.py runs under Python"});
 }
 
@@ -150,8 +159,8 @@ TEST_CASE("accelerate's flags") {
                                          {"--cpu", {}, ""},
                                          {"--main_process_port", "29501", ""},
                                          {"--main_process_ip", "10.0.0.2", ""},
-                                         {"--num_machines", "1", ""},
-                                         {"--machine_rank", "0", ""},
+                                         {"--num_machines", "3", ""},
+                                         {"--machine_rank", "2", ""},
                                          {"--mixed_precision", "no", ""},
                                          {"--dynamo_backend", "NO", ""},
                                          {"--num_cpu_threads_per_process", "3", ""},
@@ -160,6 +169,8 @@ TEST_CASE("accelerate's flags") {
   CHECK(settings.launch.devices == std::vector<std::string>{"cpu"});
   CHECK(settings.launch.master_port == 29501);
   CHECK(settings.launch.master_addr == "10.0.0.2");
+  CHECK(settings.launch.nnodes == 3);
+  CHECK(settings.launch.node_rank.value == 2);
   CHECK(settings.launch.threads.value == 3);
   CHECK(settings.train.gradient_accumulation_steps == 8);
   CHECK(settings_of({{"--gpu_ids", "all", ""}}).launch.devices == std::vector<std::string>{"cuda"});
@@ -181,7 +192,7 @@ TEST_CASE("deepspeed's and mpirun's flags") {
   CHECK(settings_of({{"--include", "localhost:1,0", ""}}).launch.devices ==
         std::vector<std::string>{"1", "0"});
   CHECK_THAT(fault_of_flags({{"--include", "worker-1:0", ""}}), ContainsSubstring("localhost:0,2"));
-  CHECK_THAT(fault_of_flags({{"--hostfile", "f", ""}}), ContainsSubstring("one host"));
+  CHECK_THAT(fault_of_flags({{"--hostfile", "f", ""}}), ContainsSubstring("--nnodes"));
   CHECK(settings_of({{"-np", "3", ""}}).launch.num_processes.value == 3);
   CHECK(settings_of({{"-x", "A=1", ""}, {"-x", "PATH", ""}}).launch.env ==
         std::map<std::string, std::string>{{"A", "1"}});

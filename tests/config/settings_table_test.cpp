@@ -97,6 +97,11 @@ TEST_CASE("values are parsed whole and checked") {
     INFO(text);
     CHECK_FALSE(fault("launch.master_addr", text).empty());
   }
+  for (const char* text : {"with space", "tab\t", "\xc3\xa4"}) {
+    INFO(text);
+    CHECK_FALSE(fault("launch.run_id", text).empty());
+  }
+  CHECK(fault("launch.run_id", "job-17/a").empty());
   for (const char* text : {"", "127.0.0.1", "::1", "[::1]", "node-7", "10.0.0.0"}) {
     INFO(text);
     CHECK(fault("launch.master_addr", text).empty());

@@ -26,6 +26,10 @@ inline constexpr std::string_view restart_count = "MUSTER_RESTART_COUNT";
 inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slot, master_fd,
                                       exported,   prefixed,          restart_count};
 
+/// The secret of several hosts' launchers: never handed on to ranks.
+inline constexpr std::string_view token = "MUSTER_TOKEN";
+inline constexpr std::array of_launchers{token};
+
 /// Variables of the build and the tests; not the launcher's business, and no mistake either.
 inline constexpr std::array of_the_build{
     std::string_view{"MUSTER_TORCH_VERSION"}, std::string_view{"MUSTER_LIBTORCH"},

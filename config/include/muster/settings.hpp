@@ -32,7 +32,13 @@ struct LaunchSettings {
   bool pin_devices = false;                  ///< Each rank sees one device.
   bool oversubscribe = false;                ///< More ranks than devices are allowed.
   std::string master_addr;                   ///< Empty: loopback.
-  int master_port = 0;                       ///< 0: a free one.
+  int master_port = 0;                       ///< 0: a free one; several hosts: 29500.
+  int nnodes = 1;                            ///< Hosts, each with a launcher of its own.
+  AutoOr<int> node_rank;                     ///< Which one this is; auto: by address and arrival.
+  std::string bind_addr;                     ///< Where node 0 listens; empty: on master_addr.
+  Seconds rdzv_timeout{600};                 ///< Until all hosts have joined.
+  std::string run_id;                        ///< Empty: node 0 makes one up.
+  std::string token_file;                    ///< Empty: MUSTER_TOKEN, or none.
   Seconds comm_timeout{1800};
   Seconds grace{30};                 ///< From the first signal to SIGKILL.
   std::optional<Seconds> timeout;    ///< For the whole job.

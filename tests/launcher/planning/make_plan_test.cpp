@@ -286,4 +286,36 @@ TEST_CASE("A binding that a person asked for is marked, auto is not") {
   CHECK(plan.ranks[0].cpus.empty());
 }
 
+TEST_CASE("Ranks of one of several hosts know their places in the world") {
+  auto one = job();
+  one.nodes = {{"a", "10.0.0.1", 0, 3}, {"b", "10.0.0.2", 3, 2}};
+  one.node_rank = 1;
+  one.address = "10.0.0.1";
+  const auto plan = make_plan(settings({{"--nnodes", "2", ""}, {"-n", "5", ""}}), host(0), one);
+  REQUIRE(plan.ranks.size() == 2);
+  CHECK(plan.nodes.size() == 2);
+  const auto& world = plan.ranks[1].world;
+  CHECK(world.rank == 4);
+  CHECK(world.size == 5);
+  CHECK(world.local_rank == 1);
+  CHECK(world.local_size == 2);
+  CHECK(world.node_rank == 1);
+  CHECK(world.node_count == 2);
+  CHECK(plan.ranks[1].set.at("TORCHELASTIC_ERROR_FILE") == "/tmp/muster-x/error-4.json");
+  CHECK(muster::World::from_environment(plan.ranks[1].set) == world);
+  CHECK(plan.find(3) == &plan.ranks[0]);
+  CHECK(plan.find(2) == nullptr);
+  // Whether there are devices enough is known of this host only.
+  CHECK_THROWS_AS(make_plan(settings({{"--nnodes", "2", ""}, {"-n", "5", ""}}), host(1), one),
+                  ConfigError);
+}
+
+TEST_CASE("The token of the launchers is not handed on") {
+  const Environment environment{{"MUSTER_TOKEN", "0123456789abcdef"}};
+  const auto spec = make_plan(settings({}, environment), host(0), job(environment)).ranks[0];
+  CHECK(std::find(spec.unset.begin(), spec.unset.end(), "MUSTER_TOKEN") != spec.unset.end());
+  CHECK_THROWS_AS(make_plan(settings({{"--env", "MUSTER_TOKEN=x", ""}}), host(0), job()),
+                  ConfigError);
+}
+
 }  // namespace muster::launcher

@@ -61,8 +61,10 @@ TEST_CASE("README.md explains every key of a report that has them all") {
   plan.run_id = "cafe0001";
   plan.ranks.resize(3);
   for (int rank = 0; rank < 3; ++rank) plan.ranks[static_cast<std::size_t>(rank)].world.rank = rank;
+  plan.nodes = {{"a", "10.0.0.1", 0, 3}, {"b", "10.0.0.2", 3, 1}};
   Outcome outcome;
   outcome.kind = OutcomeKind::rank_failed;
+  outcome.where = "node 1 (b, 10.0.0.2)";
   outcome.started = std::chrono::system_clock::time_point(std::chrono::milliseconds(1250));
   outcome.seconds = 2;
   outcome.memory = MemoryKills{1, false, 100, "/job", 99};
