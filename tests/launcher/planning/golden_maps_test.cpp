@@ -68,7 +68,7 @@ TEST_CASE("Eight devices, two NUMA nodes, eight network devices") {
   CHECK(map_on("eight_gpus", {"--devices", "cpu", "-n", "2"}) ==
         "cpu 0-7,16-23 node 0 x8\n"
         "cpu 8-15,24-31 node 1 x8\n");
-  CHECK(map_on("eight_gpus", {"-n", "1"}) == "GPU-00000000 0-31 free x16\n");
+  CHECK(map_on("eight_gpus", {"-n", "1"}) == "GPU-00000000 0-31 free mlx5_0 x16\n");
 }
 
 TEST_CASE("More ranks than devices are refused with both numbers, unless they may share") {
