@@ -68,6 +68,7 @@ std::string plan_json(const DryRun& run) {
   });
   Json json{{"muster", version},
             {"why_ranks", or_null(run.plan.why_ranks)},
+            {"unknown", or_null(run.plan.unknown)},
             {"ranks", Json::array()},
             {"unset", unset},
             {"decided_at_start", later},

@@ -82,6 +82,7 @@ std::string head(const DryRun& run) {
       "set -u\n"
       "job=$$\n",
       version);
+  if (!plan.unknown.empty()) text += "# Still unknown here: " + plan.unknown + "\n";
   if (first.world.master_port == 0) text += "port=${MUSTER_LAUNCH_MASTER_PORT:-29500}\n";
   text +=
       "folder=$(mktemp -d \"${TMPDIR:-/tmp}/muster-XXXXXX\") || exit 125\n"
