@@ -1,6 +1,7 @@
 #pragma once
 
 #include <muster/collate.hpp>
+#include <muster/example_like.hpp>
 
 #include <ATen/core/Tensor.h>
 
