@@ -26,6 +26,9 @@ const std::map<std::string, std::vector<Sample>>& special_samples() {
   static const std::map<std::string, std::vector<Sample>> all{
       {"launch.devices", {list_sample("0,2", {"0", "2"}), list_sample("cuda", {"cuda"})}},
       {"launch.master_addr", {text_sample("10.0.0.2"), text_sample("::1")}},
+      {"launch.bind_addr", {text_sample("192.168.0.2"), text_sample("fd00::2")}},
+      {"launch.run_id", {text_sample("job-17"), text_sample("18")}},
+      {"launch.token_file", {text_sample("token"), text_sample("/run/secrets/a b")}},
       {"launch.stdin", {text_sample("none"), text_sample("1")}},
       {"launch.prefix", {text_sample("<{rank}@{host}> "), text_sample("")}},
       {"launch.console_ranks", {text_sample("0,3-5"), text_sample("none")}},
