@@ -145,6 +145,8 @@ void Control::death_by_signal(std::string_view name) noexcept {
   message.send();
 }
 
+// Not const, as the other members that speak to the launcher.
+// NOLINTNEXTLINE(readability-make-member-function-const)
 void Control::stack(void* const* addresses, int count) noexcept {
   if (!connected()) return;
   constexpr std::size_t longest_address = 17;  // With its comma.
