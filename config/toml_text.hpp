@@ -33,7 +33,7 @@ class TomlText {
   /// A new line behind the one that ends at or behind `offset`, indented like the one at `like`.
   void insert_line(std::size_t offset, std::size_t like, const std::string& line);
   void append_section(const TomlPath& path, std::string_view value);
-  void erase(const TomlLayout& layout, std::size_t entry);
+  void erase(const TomlLayout& layout, std::size_t index);
   std::size_t line_begin(std::size_t offset) const;
   std::size_t line_end(std::size_t offset) const;  ///< Behind the newline.
   std::string newline() const;
