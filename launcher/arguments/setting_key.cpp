@@ -44,7 +44,7 @@ Value parse_for(const SettingKey& key, std::string_view text) {
   const std::string shown = is_map(*key.setting) ? "" : " = " + printable(text);
   try {
     if (!key.item) return parse_value(*key.setting, text);
-    const Value value = std::map<std::string, std::string>{{*key.item, std::string(text)}};
+    Value value = std::map<std::string, std::string>{{*key.item, std::string(text)}};
     check_value(*key.setting, value);
     return value;
   } catch (const ConfigError& error) {

@@ -71,7 +71,7 @@ std::string setting_text(const Setting& row) {
   if (!row.variable().empty()) text += ", variable " + bold(row.variable());
   text += ".\n.br\n" + plain("A value is " + row.expectation());
   const auto value = row.default_value();
-  const bool shown = row.member.kind != ValueKind::map && to_text(value) != "" &&
+  const bool shown = row.member.kind != ValueKind::map && !to_text(value).empty() &&
                      (value != Value() || row.member.allows_none);
   if (shown) text += plain("; the default is " + to_toml(value));
   if (shown && !row.unit.empty() && value != Value()) text += " " + plain(row.unit);

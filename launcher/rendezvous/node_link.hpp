@@ -30,6 +30,7 @@ class NodeLink {
   /// `grace` is from the first signal to SIGKILL: hosts are waited for that long, and no longer
   /// than it takes to see ranks die.
   NodeLink(Meeting meeting, Seconds grace);
+  ~NodeLink() = default;
   NodeLink(const NodeLink&) = delete;
   NodeLink& operator=(const NodeLink&) = delete;
 

@@ -24,6 +24,7 @@ class MemoryWatch {
  public:
   /// Counts from now on. `root` is what is read: this host, or a recorded one.
   explicit MemoryWatch(Sysroot root);
+  ~MemoryWatch() = default;
   MemoryWatch(const MemoryWatch&) = delete;  // The groups refer to the root.
   MemoryWatch& operator=(const MemoryWatch&) = delete;
 
