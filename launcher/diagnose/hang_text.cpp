@@ -178,7 +178,7 @@ std::string hang_text(const HangFacts& facts, const Screen& screen) {
     if (lines.empty()) continue;
     const auto same = std::ranges::find(stacks, lines, [](const auto& one) { return one.first; });
     if (same == stacks.end()) {
-      stacks.push_back({std::move(lines), {rank.rank}});
+      stacks.emplace_back(std::move(lines), std::vector<int>{rank.rank});
     } else {
       same->second.push_back(rank.rank);
     }
@@ -191,9 +191,10 @@ std::string hang_text(const HangFacts& facts, const Screen& screen) {
     text += "  " + screen.dim("stack of " + label(stacks[at].second)) + "\n";
     for (const auto& line : stacks[at].first) text += "    " + cut(line, width) + "\n";
   }
-  if (stacks.size() > most_stacks)
+  if (stacks.size() > most_stacks) {
     text += fmt::format("  and {} more stacks; --report FILE has them all\n",
                         stacks.size() - most_stacks);
+  }
   return text;
 }
 

@@ -32,7 +32,7 @@ bool runs_python(const std::string& executable) {
 
 /// Empty: it is not installed.
 std::string find_py_spy(const std::string& interpreter) {
-  const auto beside = interpreter.substr(0, interpreter.rfind('/') + 1) + "py-spy";
+  auto beside = interpreter.substr(0, interpreter.rfind('/') + 1) + "py-spy";
   if (::access(beside.c_str(), X_OK) == 0) return beside;
   const char* const path = std::getenv("PATH");
   const auto found = find_executable("py-spy", path ? path : "");

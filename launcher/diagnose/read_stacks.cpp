@@ -48,9 +48,11 @@ void read_stacks(std::vector<RankState>& ranks, Deadline deadline) {
     read_one(readings.back(), deadline);
   }
   Symbols symbols;
-  for (Reading& reading : readings)
-    for (ThreadStack& thread : reading.rank->threads)
+  for (Reading& reading : readings) {
+    for (ThreadStack& thread : reading.rank->threads) {
       for (Frame& frame : thread.frames) symbols.add(*reading.memory, reading.map, frame);
+    }
+  }
   symbols.resolve(deadline);
   for (const Reading& reading : readings) read_python(*reading.rank, deadline);
 }

@@ -10,6 +10,7 @@ namespace {
 ssize_t read_process(pid_t pid, std::uint64_t address, void* to, std::size_t size) {
   const iovec local{to, size};
   // An address of another process, which is never followed here.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   const iovec remote{reinterpret_cast<void*>(address), size};
   return ::process_vm_readv(pid, &local, 1, &remote, 1, 0);
 }

@@ -29,7 +29,7 @@ class Traced {
   Traced& operator=(const Traced&) = delete;
   ~Traced() {
     if (!stopped_) return;  // Only one that is stopped can be let go; others are when we end.
-    // A number as a pointer is what the call takes.
+    // A number as a pointer is what the call takes. NOLINTNEXTLINE(performance-no-int-to-ptr)
     ::ptrace(PTRACE_DETACH, thread_, nullptr, reinterpret_cast<void*>(signal_));
   }
 
