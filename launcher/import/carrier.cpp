@@ -29,7 +29,7 @@ void Carrier::carry(int line, const std::string& what, const std::string& flag,
   if (!word.known()) return refuse(line, what, not_here);
   try {
     std::vector<std::string> notes;
-    const auto ours = translate({word.name, value, ""}, notes);
+    const auto ours = translate({word.name, std::move(value), ""}, notes);
     if (ours.empty() && !notes.empty()) refuse(line, what, word.foreign->text);
     for (const auto& one : ours) {
       const auto* setting = find_setting_by_flag(one.name);

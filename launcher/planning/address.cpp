@@ -13,7 +13,7 @@ namespace muster::launcher {
 
 std::string literal_address(const std::string& master_addr, const SettingNames& names) {
   if (master_addr.empty() || master_addr == "localhost") return "127.0.0.1";
-  const auto literal = without_brackets(master_addr);
+  auto literal = without_brackets(master_addr);
   if (literal_endpoint(literal, 0)) return literal;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

@@ -168,9 +168,10 @@ void Connection::write_rest() {
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) {
       if (!second_) second_.reset(::fcntl(open_.socket.get(), F_DUPFD_CLOEXEC, 0));
-      if (!writable_)
+      if (!writable_) {
         writable_ =
             loop_.watch(second_.get(), EventLoop::Direction::writable, [this] { write_rest(); });
+      }
       return;
     }
     // A peer that is gone is noticed by reading.
