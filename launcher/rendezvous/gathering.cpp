@@ -238,11 +238,13 @@ std::string Gathering::progress() const {
   const int there = joined(), missing = own_.nodes - there;
   std::vector<int> unclaimed;
   bool any_may_come = false;
-  for (const Guest& guest : guests_)
+  for (const Guest& guest : guests_) {
     any_may_come =
         any_may_come || (guest.state == Guest::State::joined && guest.join.node_rank < 0);
-  for (int node = 1; node < own_.nodes; ++node)
+  }
+  for (int node = 1; node < own_.nodes; ++node) {
     if (owner_of(node).empty()) unclaimed.push_back(node);
+  }
   auto text =
       fmt::format("{} of {} hosts {} joined", there, own_.nodes, there == 1 ? "has" : "have");
   if (missing == 0) return text;
