@@ -14,8 +14,14 @@
 
 namespace muster {
 
-/// Sums the buckets of one window over the ranks, one after the other in index order, which is the
-/// same on all ranks whatever the order of their gradients.
+/// What a reduction over the ranks makes of gradients.
+enum class Reduction {
+  mean,  ///< Their sum, divided once by the number of micro-steps in it.
+  sum,
+};
+
+/// Reduces the buckets of one window over the ranks, one after the other in index order, which is
+/// the same on all ranks whatever the order of their gradients.
 class BucketReduction {
  public:
   BucketReduction(const FlatModel& model, Communicator& communicator, StrategyCounters& counters);
@@ -23,16 +29,20 @@ class BucketReduction {
   /// How many were started.
   std::size_t started() const noexcept { return works_.size(); }
   bool has_started(std::size_t bucket) const noexcept { return bucket < works_.size(); }
-  /// Starts the next bucket, which takes in its parameters' gradients: the sum of `micro_steps`.
-  void start(const GradientBuffers& buffers, double micro_steps, bool inside_backward);
+  /// Starts the mean of the next bucket inside a backward. The bucket takes in its parameters'
+  /// gradients, the sum of `micro_steps`.
+  void start(const GradientBuffers& buffers, double micro_steps);
   /// Starts the last bucket with `own` (whose left, steps and late are set), waits for all, and
   /// returns the sums. If it throws, buckets hold anything; the next start() begins anew.
-  WindowReport finish(const GradientBuffers& buffers, double micro_steps, WindowReport own);
+  /// `reduction` is of the buckets that were not started.
+  WindowReport finish(const GradientBuffers& buffers, double micro_steps, Reduction reduction,
+                      WindowReport own);
   /// The next start() begins with the first bucket.
   void reset() noexcept { works_.clear(); }
 
  private:
-  void submit(const GradientBuffers& buffers, bool inside_backward);
+  void take_in(const GradientBuffers& buffers, double micro_steps);
+  void submit(const GradientBuffers& buffers, Reduction reduction);
 
   const FlatModel& model_;
   Communicator& communicator_;

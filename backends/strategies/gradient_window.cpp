@@ -89,7 +89,7 @@ void GradientWindow::after_accumulation(std::size_t slot) {
   arrivals_.arrived(slot);
   while (reduction_.started() + 1 < model_.buckets().size() &&
          arrivals_.complete(reduction_.started())) {
-    reduction_.start(*active_, micro_steps_, true);
+    reduction_.start(*active_, micro_steps_);
   }
 }
 
@@ -182,10 +182,18 @@ void GradientWindow::reduce(bool left) {
   hooks_->refresh();
   const bool whole = !drop_broken_backward();
   if (phase_ != Phase::open) open();
-  const auto sums = reduction_.finish(*active_, contribution(), own_report(left));
+  // A second backward of a closing micro-step belongs to the window that was closed: the same
+  // divisor.
+  const bool again = micro_.closing && micro_.reduced;
+  const auto sums = reduction_.finish(*active_, contribution(),
+                                      again ? Reduction::sum : Reduction::mean, own_report(left));
   require_agreement(sums);
-  counters_.late += late_.reduce_into(*active_, communicator_, sums.late);
-  divide(sums);
+  if (again) {
+    divide();
+  } else {
+    divisors_ = sums.micro_steps;
+  }
+  counters_.late += late_.reduce_into(*active_, communicator_, {sums.late, divisors_});
   publish(sums);
   if (is_due() && micro_.counted && whole) arrivals_.learn();
   // Ranks that went on without this window never step on it; if all did, it waits for the next.
@@ -201,10 +209,7 @@ void GradientWindow::require_agreement(const WindowReport& sums) {
                      static_cast<std::int64_t>(closings_));
 }
 
-void GradientWindow::divide(const WindowReport& sums) {
-  // A second backward of a closing micro-step belongs to the window that was closed: the same
-  // divisor.
-  if (!micro_.closing || !micro_.reduced) divisors_ = sums.micro_steps;
+void GradientWindow::divide() {
   for (std::size_t bucket = 0; bucket < divisors_.size(); ++bucket) {
     const auto& values = active_->payload(bucket);
     if (divisors_[bucket] <= 1) continue;

@@ -81,7 +81,7 @@ class GradientWindow final : private GradientListener {
   bool is_empty() const;
   WindowReport own_report(bool left) const;
   void require_agreement(const WindowReport& sums);
-  void divide(const WindowReport& sums);
+  void divide();
   void publish(const WindowReport& sums);
   void settle() noexcept;
   at::Tensor& gradient_of(std::size_t slot) const {

@@ -1,5 +1,7 @@
 #include "late_gradients.hpp"
 
+#include <muster/device.hpp>
+
 #include "window.hpp"
 
 #include <c10/core/GradMode.h>
@@ -19,12 +21,12 @@ void LateGradients::add(std::size_t slot, const at::Tensor& gradient) {
 }
 
 std::uint64_t LateGradients::reduce_into(const GradientBuffers& buffers, Communicator& communicator,
-                                         const std::vector<double>& late) {
+                                         const LateArrivals& arrivals) {
   const at::NoGradGuard no_grad;
   std::vector<Work> works;
   std::vector<std::pair<std::size_t, at::Tensor>> sums;
   for (std::size_t slot = 0; slot < gradients_.size(); ++slot) {
-    if (late[slot] == 0) continue;
+    if (arrivals.late[slot] == 0) continue;
     const auto slice = buffers.slice(slot);
     auto sum = slice.new_zeros(slice.sizes());
     if (has(slot)) make_window_like(sum, 0, model_.parameter_of(slot)).copy_(gradients_[slot]);
@@ -34,7 +36,11 @@ std::uint64_t LateGradients::reduce_into(const GradientBuffers& buffers, Communi
     sums.emplace_back(slot, std::move(sum));
   }
   for (auto& work : works) work.wait();
-  for (const auto& [slot, sum] : sums) buffers.slice(slot).add_(sum);
+  for (const auto& [slot, sum] : sums) {
+    const double divisor = arrivals.divisors[model_.slots()[slot].bucket];
+    if (divisor > 1) device_kind(sum.device()).kernels().scale(sum, 1.0 / divisor);
+    buffers.slice(slot).add_(sum);
+  }
   return sums.size();
 }
 

@@ -14,6 +14,12 @@
 
 namespace muster {
 
+/// What the ranks know of a window's late gradients; equal on all.
+struct LateArrivals {
+  const std::vector<double>& late;      ///< Per slot, not zero if some rank has one.
+  const std::vector<double>& divisors;  ///< Per bucket: its sums are divided by it.
+};
+
 /// Gradients that came after their bucket was sent: kept apart, reduced alone, added.
 class LateGradients {
  public:
@@ -23,10 +29,9 @@ class LateGradients {
   void add(std::size_t slot, const at::Tensor& gradient);
   bool has(std::size_t slot) const { return gradients_[slot].defined(); }
   void clear() { std::ranges::fill(gradients_, at::Tensor()); }
-  /// Sums those of all ranks into the buckets. `late`: per slot, not zero if some rank has one;
-  /// equal on all ranks. Returns the number of slots.
+  /// Adds the mean of those of all ranks to the buckets. Returns the number of slots.
   std::uint64_t reduce_into(const GradientBuffers& buffers, Communicator& communicator,
-                            const std::vector<double>& late);
+                            const LateArrivals& arrivals);
 
  private:
   std::vector<at::Tensor>
