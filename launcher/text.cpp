@@ -1,5 +1,8 @@
 #include "text.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 namespace muster::launcher {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -18,19 +21,18 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-std::string shell_word(std::string_view text) {
-  constexpr std::string_view plain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=,+@%";
-  if (!text.empty() && text.find_first_not_of(plain) == text.npos) return std::string(text);
-  std::string word = "'";
-  for (const char letter : text) {
-    if (letter == '\'') {
-      word += "'\\''";
-    } else {
-      word += letter;
-    }
-  }
-  return word + "'";
+std::string shell_quoted(std::string_view word) {
+  constexpr std::string_view plain = "-_./=:,+@%^";
+  const bool safe = !word.empty() && std::all_of(word.begin(), word.end(), [&](char letter) {
+    const bool beyond_ascii = static_cast<unsigned char>(letter) > 127;
+    return beyond_ascii || std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           plain.find(letter) != plain.npos;
+  });
+  if (safe) return std::string(word);
+  std::string text = "'";
+  for (const char letter : word)
+    text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return text + "'";
 }
 
 std::optional<std::uint64_t> counter(std::string_view text, std::string_view name) {

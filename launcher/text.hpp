@@ -23,8 +23,8 @@ std::optional<Number> to_number(std::string_view text) {
   return number;
 }
 
-/// As one word of a shell's line: in quotes if it needs them.
-std::string shell_word(std::string_view text);
+/// As one word of a POSIX shell's line: in quotes if it needs them.
+std::string shell_quoted(std::string_view word);
 
 /// The number in the line "name 12"; nothing without such a line.
 std::optional<std::uint64_t> counter(std::string_view text, std::string_view name);

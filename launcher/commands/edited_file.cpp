@@ -12,7 +12,7 @@ EditedFile edited_file(const CommandLine& line, const Environment& environment) 
   const bool user = line.has("--user");
   if (config && user) throw ConfigError("--config and --user: give one of them");
   if (config && config->empty()) throw ConfigError("--config needs the name of a file");
-  if (config) return {*config, *config, "--config " + shell_word(*config) + " ", true};
+  if (config) return {*config, *config, "--config " + shell_quoted(*config) + " ", true};
   if (!user) return {"muster.toml", "./muster.toml", "", false};
   const auto path = user_settings_file(environment);
   if (path.empty()) throw ConfigError("--user: neither XDG_CONFIG_HOME nor HOME says where");

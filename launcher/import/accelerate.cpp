@@ -240,8 +240,9 @@ class Accelerate {
     for (const auto& [name, value] : node.members) {
       const auto entry = fmt::format("{}.{}: {}", section.name, name, value.shown());
       if (name == "deepspeed_config_file" && !value.is_empty()) {
-        carrier_.refuse(value.line, entry,
-                        "it is a file of its own: muster config import " + shell_word(value.text));
+        carrier_.refuse(
+            value.line, entry,
+            "it is a file of its own: muster config import " + shell_quoted(value.text));
       } else if (value.is_auto()) {
         carrier_.refuse(value.line, entry, "the program decides it");
       } else if (!is_usual(value, section.usual)) {

@@ -29,9 +29,6 @@ std::string plan_json(const DryRun& run);
 /// in it: they have to be in the environment it runs in.
 std::string plan_script(const DryRun& run);
 
-/// As a shell would take it back.
-std::string shell_quoted(std::string_view word);
-
 /// Whether a dry run cannot know the value that this rank will get: the port, the job's id and its
 /// private folder.
 bool is_decided_at_start(const ProcessSpec& spec, const std::string& name);

@@ -3,6 +3,7 @@
 #include <muster/version.hpp>
 
 #include "planning/dry_run.hpp"
+#include "text.hpp"
 #include "topology/cpu_list.hpp"
 
 #include <fmt/core.h>

@@ -4,6 +4,7 @@
 #include <muster/show.hpp>
 
 #include "planning/dry_run.hpp"
+#include "text.hpp"
 #include "topology/cpu_list.hpp"
 
 #include <fmt/core.h>

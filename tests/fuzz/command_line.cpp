@@ -5,22 +5,6 @@
 #include "commands/commands.hpp"
 #include "fuzz/fuzz.hpp"
 
-namespace {
-
-std::vector<std::string> words_of(std::string_view input) {
-  std::vector<std::string> words(1);
-  for (const char letter : input) {
-    if (letter == '\n') {
-      words.emplace_back();
-    } else if (letter != '\0') {
-      words.back() += letter;
-    }
-  }
-  return words;
-}
-
-}  // namespace
-
 /// A word of the command line a line: as options of each command, with what they mean.
 int muster::fuzz::try_input(std::string_view input) {
   const auto words = words_of(input);

@@ -6,14 +6,7 @@
 
 /// A line that is being typed, a word a line; what is offered continues its last word.
 int muster::fuzz::try_input(std::string_view input) {
-  std::vector<std::string> words(1);
-  for (const char letter : input) {
-    if (letter == '\n') {
-      words.emplace_back();
-    } else if (letter != '\0') {
-      words.back() += letter;
-    }
-  }
+  const auto words = words_of(input);
   const auto completion = launcher::complete(words);
   for (const auto& candidate : completion.words) {
     require(candidate.word.starts_with(words.back()), "a candidate continues the word");

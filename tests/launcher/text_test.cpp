@@ -37,9 +37,9 @@ TEST_CASE("A field is what follows its name on its line") {
 }  // namespace muster::launcher
 
 TEST_CASE("Words of a shell are quoted if they need it") {
-  CHECK(muster::launcher::shell_word("job-1.toml") == "job-1.toml");
-  CHECK(muster::launcher::shell_word("") == "''");
-  CHECK(muster::launcher::shell_word("a b") == "'a b'");
-  CHECK(muster::launcher::shell_word("it's") == "'it'\\''s'");
-  CHECK(muster::launcher::shell_word("$(x)") == "'$(x)'");
+  CHECK(muster::launcher::shell_quoted("job-1.toml") == "job-1.toml");
+  CHECK(muster::launcher::shell_quoted("") == "''");
+  CHECK(muster::launcher::shell_quoted("a b") == "'a b'");
+  CHECK(muster::launcher::shell_quoted("it's") == "'it'\\''s'");
+  CHECK(muster::launcher::shell_quoted("$(x)") == "'$(x)'");
 }
