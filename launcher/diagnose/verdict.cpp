@@ -51,9 +51,10 @@ std::string collective(const ControlNote& note) {
 /// Whether tensors have to be told, as the collectives are equal but for them.
 bool tensors_differ(const HangFacts& facts) {
   std::map<std::string, std::set<std::string>> tensors;
-  for (const auto& rank : facts.ranks)
+  for (const auto& rank : facts.ranks) {
     if (!rank.ended && rank.note && under_way(*rank.note))
       tensors[collective(*rank.note)].insert(rank.note->tensor);
+  }
   return std::ranges::any_of(tensors, [](const auto& one) { return one.second.size() > 1; });
 }
 
