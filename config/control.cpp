@@ -208,6 +208,13 @@ bool Control::stuck(std::string_view reason, std::uint64_t sequence,
                     std::string_view text) noexcept {
   if (!connected()) return false;
   const std::lock_guard lock(asking_);
+  waiting(true);
+  const bool seen = ask(reason, sequence, text);
+  waiting(false);
+  return seen;
+}
+
+bool Control::ask(std::string_view reason, std::uint64_t sequence, std::string_view text) noexcept {
   try {
     send({ControlMessage::Kind::stuck, sequence, monotonic_ns(), std::string(reason),
           std::string(text)});

@@ -40,9 +40,12 @@ struct Plan {
   std::string run_directory;    ///< The job's private folder; empty in a dry run.
   bool prefix_asked = false;    ///< A person gave the prefix: one rank alone gets it too.
   std::vector<PlanNode> nodes;  ///< All hosts, in the order of their ranks; empty: only this one.
-  std::string unknown;          ///< A dry run: what is only known once the hosts meet.
-  std::string why_ranks;        ///< Why this many, if it was chosen for the user; else empty.
-  std::string bind_note;        ///< Why ranks are not bound as it was asked for; else empty.
+  int wrapped_alone = -1;     ///< The place of the one rank that --wrap is for; -1: none, several.
+  bool input_chosen = false;  ///< A person said who gets our input.
+  bool stop_on_exec = false;  ///< Ranks stop at the start of their program.
+  std::string unknown;        ///< A dry run: what is only known once the hosts meet.
+  std::string why_ranks;      ///< Why this many, if it was chosen for the user; else empty.
+  std::string bind_note;      ///< Why ranks are not bound as it was asked for; else empty.
 
   /// The rank of that number in the world; null if another host has it.
   const ProcessSpec* find(int rank) const {

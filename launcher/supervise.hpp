@@ -4,6 +4,7 @@
 #include <muster/setting_names.hpp>
 #include <muster/settings.hpp>
 
+#include "diagnose/hang_facts.hpp"
 #include "plan.hpp"
 #include "port.hpp"
 #include "supervise/memory_watch.hpp"
@@ -69,6 +70,7 @@ struct Outcome {
   bool by_others = false;        ///< Ranks were ended because another host said so.
   bool consequence = false;      ///< `first` failed, by its own words, because another rank had.
   bool ready_seen = false;       ///< A rank said READY: the program uses our runtime.
+  std::vector<HangFacts> hangs;  ///< That were told while it ran.
   std::vector<Outcome> earlier;  ///< Starts that failed and were followed by another, oldest first.
 };
 
@@ -83,6 +85,7 @@ struct JobContext {
   /// To the launchers of the other hosts, if there are any: all return when all are done, with the
   /// same end.
   NodeLink* link = nullptr;
+  bool quiet = false;  ///< Of what is told of a hang, only the verdict is shown.
 };
 
 /// Starts launcher -> guardian -> ranks, looks after them until all are gone, and says how it

@@ -134,8 +134,9 @@ class HostOfJob {
     end_.plan = make_plan(resolution_, topology_, job_);
     announce_start(line_, resolution_, topology_, job_, end_.plan);
     link.complete_with([this](Outcome& own) { complete(own, end_.plan); });
-    end_.outcome = supervise(end_.plan, launch_, link.take_port(),
-                             {.names = SettingNames(resolution_), .link = &link});
+    end_.outcome = supervise(
+        end_.plan, launch_, link.take_port(),
+        {.names = SettingNames(resolution_), .link = &link, .quiet = line_.has("--quiet")});
   }
 
   const CommandLine& line_;

@@ -63,8 +63,11 @@ class Starts {
     job_.port = port.port;
     end_.plan = make_plan(resolution_, topology_, job_);
     if (job_.restart_count == 0) announce_start(line_, resolution_, topology_, job_, end_.plan);
-    end_.outcome =
-        supervise(end_.plan, settings_, std::move(port), {elapsed(), SettingNames(resolution_)});
+    end_.outcome = supervise(end_.plan, settings_, std::move(port),
+                             {.elapsed = elapsed(),
+                              .names = SettingNames(resolution_),
+                              .link = nullptr,
+                              .quiet = line_.has("--quiet")});
   }
 
   /// Whether the ranks are to be started again; says so, or why not if that is not plain.

@@ -10,20 +10,20 @@
 namespace muster::launcher {
 
 /// One call on a stack.
-struct Frame {
+struct StackFrame {
   std::uint64_t address = 0;
   std::string function;      ///< Without parameters; empty if the file names none there.
   std::string module;        ///< "libc.so.6"; empty: no file is mapped there.
   std::uint64_t offset = 0;  ///< In the file's own addresses, as debuggers show them.
 
-  bool operator==(const Frame&) const = default;
+  bool operator==(const StackFrame&) const = default;
 };
 
 /// What one thread of a rank was doing.
 struct ThreadStack {
   int thread = 0;
   std::string name;
-  std::vector<Frame> frames;  ///< Innermost first.
+  std::vector<StackFrame> frames;  ///< Innermost first.
   std::string end;  ///< Why the frames end before the thread's first; empty if they do not.
 
   bool operator==(const ThreadStack&) const = default;
@@ -38,9 +38,10 @@ struct RankState {
   int signal = 0;      ///< ended: what it died of; 0: it exited.
   bool ready = false;  ///< It has said READY: the program uses our runtime.
   std::optional<ControlNote>
-      note;        ///< Of the memory that it shares with us; all zero: it said nothing.
-  char state = 0;  ///< As in /proc: R, S, D, T, t, Z; 0: not known.
-  int tracer = 0;  ///< Process that traces it: a debugger.
+      note;                  ///< Of the memory that it shares with us; all zero: it said nothing.
+  std::int64_t step_ns = 0;  ///< When it last told of a step; 0: never.
+  char state = 0;            ///< As in /proc: R, S, D, T, t, Z; 0: not known.
+  int tracer = 0;            ///< Process that traces it: a debugger.
   std::string tracer_name;
   std::string waits_in;              ///< The kernel's function that it sleeps in; empty: not known.
   std::vector<ThreadStack> threads;  ///< The first is the one that main() runs in.

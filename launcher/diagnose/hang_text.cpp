@@ -24,7 +24,7 @@ std::string cut(const std::string& line, int width) {
 }
 
 /// "std::this_thread::sleep_for in train", "libc.so.6+0xec2d3"
-std::string frame_text(const Frame& frame) {
+std::string frame_text(const StackFrame& frame) {
   if (frame.module.empty()) return fmt::format("{:#x}", frame.address);
   if (frame.function.empty()) return fmt::format("{}+{:#x}", frame.module, frame.offset);
   return fmt::format("{}  ({})", frame.function, frame.module);
@@ -166,7 +166,7 @@ std::string hang_text(const HangFacts& facts, const Screen& screen) {
   const bool asked = facts.cause.kind == HangCause::Kind::asked;
   auto text = (asked ? screen.bold("muster:") : screen.red("muster:")) + " " +
               cause_text(facts.cause) + screen.bold(verdict(facts)) + "\n";
-  const auto width = std::max(screen.width, 100);
+  const auto width = std::max(screen.width, 160);
   std::size_t shown = 0;
   std::vector<std::pair<std::vector<std::string>, std::vector<int>>> stacks;
   for (const auto& rank : facts.ranks) {

@@ -50,7 +50,7 @@ void read_stacks(std::vector<RankState>& ranks, Deadline deadline) {
   Symbols symbols;
   for (Reading& reading : readings) {
     for (ThreadStack& thread : reading.rank->threads) {
-      for (Frame& frame : thread.frames) symbols.add(*reading.memory, reading.map, frame);
+      for (StackFrame& frame : thread.frames) symbols.add(*reading.memory, reading.map, frame);
     }
   }
   symbols.resolve(deadline);
@@ -65,7 +65,7 @@ void name_addresses(RankState& rank, const std::vector<std::uint64_t>& addresses
   RemoteMemory memory(rank.pid);
   const auto map = MemoryMap::parse(maps_of(rank.pid));
   Symbols symbols;
-  for (Frame& frame : stack.frames) symbols.add(memory, map, frame);
+  for (StackFrame& frame : stack.frames) symbols.add(memory, map, frame);
   symbols.resolve(deadline);
   rank.threads.push_back(std::move(stack));
 }

@@ -3,6 +3,7 @@
 #include "diagnose/frame_table.hpp"
 #include "diagnose/symbol_table.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cxxabi.h>
@@ -15,7 +16,7 @@ constexpr std::size_t longest_name = 100;
 
 }  // namespace
 
-void Symbols::add(RemoteMemory& memory, const MemoryMap& map, Frame& frame) {
+void Symbols::add(RemoteMemory& memory, const MemoryMap& map, StackFrame& frame) {
   const auto* const mapping = map.find(frame.address);
   if (!mapping || mapping->path.empty()) return;
   frame.module = mapping->path.substr(mapping->path.rfind('/') + 1);
@@ -34,7 +35,8 @@ void Symbols::resolve(Deadline deadline) {
     std::vector<std::uint64_t> offsets;
     for (const auto& [offset, frames] : file.frames) offsets.push_back(offset);
     for (const auto& [offset, symbol] : symbols_in(path, file.inode, offsets))
-      for (Frame* const frame : file.frames[offset]) frame->function = readable_function(symbol);
+      for (StackFrame* const frame : file.frames[offset])
+        frame->function = readable_function(symbol);
   }
 }
 
@@ -48,7 +50,11 @@ std::string readable_function(const std::string& symbol) {
   int angles = 0;
   for (std::size_t at = 0; at < whole.size(); ++at) {
     const std::string_view rest = std::string_view(whole).substr(at);
-    if (rest.starts_with("operator()")) {
+    if (whole[at] == '{' && angles == 0) {
+      const auto end = std::min(whole.find('}', at), whole.size() - 1);  // "{lambda(int)#1}"
+      text += whole.substr(at, end - at + 1);
+      at = end;
+    } else if (rest.starts_with("operator()")) {
       if (angles == 0) text += "operator()";
       at += 9;
     } else if (angles == 0 && rest.starts_with("(anonymous namespace)")) {

@@ -16,14 +16,14 @@ namespace muster::launcher {
 class Symbols {
  public:
   /// Sets the frame's module and offset. It must stay where it is until resolve().
-  void add(RemoteMemory& memory, const MemoryMap& map, Frame& frame);
+  void add(RemoteMemory& memory, const MemoryMap& map, StackFrame& frame);
   /// Sets the functions' names, of as many files as there is time for.
   void resolve(Deadline deadline);
 
  private:
   struct File {
     std::uint64_t inode = 0;
-    std::map<std::uint64_t, std::vector<Frame*>> frames;  ///< By offset.
+    std::map<std::uint64_t, std::vector<StackFrame*>> frames;  ///< By offset.
   };
   std::map<std::string, File> files_;
 };

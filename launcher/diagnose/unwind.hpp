@@ -12,7 +12,7 @@ namespace muster::launcher {
 
 /// The addresses of a stack, innermost first.
 struct Unwound {
-  std::vector<Frame> frames;  ///< Only their addresses.
+  std::vector<StackFrame> frames;  ///< Only their addresses.
   std::string end;  ///< Why it ends before the thread's first function; empty: it does not.
 };
 

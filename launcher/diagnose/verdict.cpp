@@ -197,7 +197,9 @@ std::string verdict(const HangFacts& facts) {
     const auto& [what, ranks] = groups[at];
     const bool all = groups.size() == 1 && ranks.size() > 1 &&
                      static_cast<int>(ranks.size()) == facts.world_size;
-    text += all ? fmt::format("all {} ranks {}", ranks.size(), of_several(what.several))
+    const auto everybody =
+        ranks.size() == 2 ? std::string("both ranks") : fmt::format("all {} ranks", ranks.size());
+    text += all ? everybody + " " + of_several(what.several)
                 : ranks_do(ranks, what.one, of_several(what.several));
   }
   const bool together = groups.size() == 1 && groups.front().first.order == 0 &&

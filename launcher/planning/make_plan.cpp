@@ -5,6 +5,7 @@
 #include "planning/placement.hpp"
 #include "planning/program.hpp"
 #include "planning/rank_environment.hpp"
+#include "planning/wrap.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -103,6 +104,8 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
     spec.set.insert(shared.set.begin(), shared.set.end());
     plan.ranks.push_back(std::move(spec));
   }
+  wrap_ranks(resolution, plan);
+  plan.stop_on_exec = launch.stop_on_exec;
   return plan;
 }
 

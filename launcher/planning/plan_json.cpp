@@ -69,6 +69,7 @@ std::string plan_json(const DryRun& run) {
   Json json{{"muster", version},
             {"why_ranks", or_null(run.plan.why_ranks)},
             {"unknown", or_null(run.plan.unknown)},
+            {"stop_on_exec", run.plan.stop_on_exec},
             {"ranks", Json::array()},
             {"unset", unset},
             {"decided_at_start", later},

@@ -100,6 +100,9 @@ std::string head(const DryRun& run) {
 
 bool reads_input(const DryRun& run, const ProcessSpec& spec) {
   const auto& reader = run.settings.standard_input;
+  const int alone = run.plan.wrapped_alone;
+  if (alone >= 0 && !run.plan.input_chosen)
+    return &spec == &run.plan.ranks[static_cast<std::size_t>(alone)];
   return reader == "all" || reader == std::to_string(spec.world.rank);
 }
 

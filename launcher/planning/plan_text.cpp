@@ -3,6 +3,7 @@
 #include <muster/contract.hpp>
 #include <muster/show.hpp>
 
+#include "diagnose/verdict.hpp"
 #include "planning/dry_run.hpp"
 #include "text.hpp"
 #include "topology/cpu_list.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <vector>
 
 namespace muster::launcher {
@@ -125,20 +127,44 @@ std::string job_line(const Plan& plan, const TrainSettings& train) {
   return text;
 }
 
+/// What ranks run, those alike in one line.
+std::string programs_text(const Plan& plan, const Screen& screen) {
+  std::map<std::vector<std::string>, std::vector<int>> alike;
+  for (const auto& spec : plan.ranks) alike[spec.argv].push_back(spec.world.rank);
+  std::vector<std::pair<std::vector<int>, std::string>> lines;
+  for (const auto& [argv, ranks] : alike) {
+    std::string program;
+    for (const auto& word : argv) program += (program.empty() ? "" : " ") + shell_quoted(word);
+    lines.emplace_back(ranks, program);
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const auto& [ranks, program] : lines) {
+    text += screen.bold("program") + "   " + program;
+    if (lines.size() > 1) text += "   (" + ranks_do(ranks, "", "");
+    while (lines.size() > 1 && text.ends_with(' ')) text.pop_back();
+    text += lines.size() > 1 ? ")\n" : "\n";
+  }
+  if (plan.stop_on_exec) {
+    text +=
+        "          stops before its first instruction, until SIGCONT or a debugger lets it go "
+        "on (--stop-on-exec)\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string plan_text(const Plan& plan, const TrainSettings& train, const Cpus& cpus,
                       const Environment& environment, const Screen& screen) {
   const auto& first = plan.ranks.front();
-  std::string program;
-  for (const auto& word : first.argv) program += (program.empty() ? "" : " ") + shell_quoted(word);
   std::vector<std::string> of_all, of_each;
   list_variables(plan, of_all, of_each);
   const auto removed = removed_variables(first, environment);
 
   auto text = screen.bold("job") + "       " + job_line(plan, train) + "\n";
   if (!plan.unknown.empty()) text += screen.bold("unknown") + "   " + plan.unknown + "\n";
-  text += screen.bold("program") + "   " + program + "\n";
+  text += programs_text(plan, screen);
   text += rank_table(plan, cpus);
   text += screen.bold("added to the environment of every rank") + "\n";
   text += wrapped(of_all, screen.width);

@@ -3,6 +3,7 @@
 #include <muster/version.hpp>
 
 #include "report/first_line.hpp"
+#include "report/hang_json.hpp"
 #include "report/signal_name.hpp"
 
 #include <fmt/core.h>
@@ -19,30 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Time = std::chrono::system_clock::time_point;
-
-std::string_view name_of(CollectiveState state) {
-  switch (state) {
-    case CollectiveState::none:
-      return "none";
-    case CollectiveState::queued:
-      return "queued";
-    case CollectiveState::running:
-      return "running";
-    case CollectiveState::done:
-      return "done";
-    case CollectiveState::failed:
-      return "failed";
-  }
-  return "";
-}
-
-Json collective_json(const ControlNote& note) {
-  return {{"operation", note.operation},
-          {"label", note.label},
-          {"sequence", note.sequence},
-          {"bytes", note.bytes},
-          {"state", name_of(note.state)}};
-}
 
 /// "2026-03-01T12:00:00.250Z"
 std::string time_text(Time time) {
@@ -143,6 +120,8 @@ void add_ranks(Json& json, const Outcome& outcome, const Plan& plan) {
     json["first_failure"] = rank_json(*outcome.first, outcome, plan);
     json["consequences"] = consequences_json(outcome);
   }
+  if (!outcome.hangs.empty()) json["hangs"] = Json::array();
+  for (const auto& hang : outcome.hangs) json["hangs"].push_back(hang_json(hang));
   json["ranks"] = Json::array();
   for (const auto& end : outcome.ranks) json["ranks"].push_back(rank_json(end, outcome, plan));
 }

@@ -35,7 +35,9 @@ Channels::Channels(std::size_t ranks, const JobOptions& options)
     const auto open_to = [&](int target, bool has_error) {
       return open({.rank = rank, .target = target, .has_error = has_error, .ours = {}}, prefix);
     };
-    if (direct_) {
+    if (rank == options.terminal) {
+      ends_.push_back({STDOUT_FILENO, STDERR_FILENO});
+    } else if (direct_) {
       ends_.push_back({STDOUT_FILENO, open_to(STDERR_FILENO, true)});
     } else if (one_for_both) {
       const int both = open_to(STDOUT_FILENO, true);

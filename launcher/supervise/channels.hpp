@@ -23,8 +23,9 @@ struct Channel {
 /// Several ranks have one for stdout and one for stderr, so that lines stay whole and the two
 /// apart. A rank alone, without a prefix, writes to our stdout itself: nothing is copied, and it is
 /// told of a reader that goes away. Its stderr still comes through us, for the last lines are
-/// reported. If both are the same file or terminal, one channel carries both, which keeps their
-/// order. With log files there are two channels always.
+/// reported. A rank that has the terminal to itself (--wrap) has no channel. If both are the same
+/// file or terminal, one channel carries both, which keeps their order. With log files there are
+/// two channels always.
 class Channels {
  public:
   /// Throws Error if there are no descriptors left.

@@ -61,6 +61,8 @@ void keep_only(UniqueFd& socket, UniqueFd& records) {
       ranks.add(pid, images[i].rank());
     }
   }
+  if (inherited.stop_on_exec)
+    for (const RankProcesses::Process& rank : ranks.all()) stop_at_start(rank.pid);
   ends.writer.reset();
   keep_only(ends.socket, ends.records);
   GuardianLoop({std::move(ends.socket), std::move(ends.records)}, std::move(ranks), std::move(tree),

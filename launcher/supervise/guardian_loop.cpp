@@ -114,7 +114,7 @@ void GuardianLoop::obey(const Order& order) {
       pass_on(order.signal);
       break;
     case Order::Kind::notify:
-      ranks_.signal_ranks(order.signal);
+      ranks_.signal_ranks(order.signal, order.rank);
       break;
     case Order::Kind::kill:
       ranks_.mark_signalled();

@@ -2,6 +2,7 @@
 
 #include <muster/error.hpp>
 
+#include "screen/screen.hpp"
 #include "supervise/exception_text.hpp"
 #include "supervise/kernel.hpp"
 
@@ -150,6 +151,13 @@ void set_kind(const JobFacts& facts, Outcome& outcome) {
       outcome.exit_code = static_cast<int>(ExitCode::timed_out);
       outcome.message = "the job did not end within " + facts.timeout;
       break;
+    case Cause::stalled:
+      outcome.kind = OutcomeKind::timeout;
+      outcome.exit_code = static_cast<int>(ExitCode::timed_out);
+      outcome.message = "the job stood still: no step of rank " +
+                        std::to_string(facts.stalled.rank) + " for " +
+                        duration_text(facts.stalled.seconds) + " (" + facts.hang_timeout + ")";
+      break;
     case Cause::other_host:
       set_other_host(facts, outcome);
       break;
@@ -165,6 +173,7 @@ void set_kind(const JobFacts& facts, Outcome& outcome) {
 
 Outcome outcome_of(const JobFacts& facts) {
   Outcome outcome;
+  outcome.hangs = facts.hangs;
   for (std::size_t i = 0; i < facts.ranks.size(); ++i) {
     if (facts.ranks[i].pid != 0 && facts.cause != Cause::not_started)
       outcome.ranks.push_back(

@@ -22,6 +22,7 @@ enum class Cause {
   rank_failed,
   signal,
   timeout,
+  stalled,
   broken_output,
   guardian_lost,
   other_host,  ///< Another host's launcher said so.
@@ -55,6 +56,9 @@ struct JobFacts {
   bool from_terminal = false;
   StartFault fault;     ///< not_started
   std::string timeout;  ///< For people.
+  HangCause stalled;
+  std::string hang_timeout;      ///< How the setting behind it was given.
+  std::vector<HangFacts> hangs;  ///< All that were told, oldest first.
   int guardian_pid = 0;
   std::optional<MemoryKills> memory;
   std::vector<int> unkillable;  ///< Processes that SIGKILL did not end.

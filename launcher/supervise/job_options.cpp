@@ -4,6 +4,7 @@
 #include "supervise/prefix.hpp"
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace muster::launcher {
 namespace {
@@ -34,8 +35,19 @@ JobOptions job_options(const Plan& plan, const LaunchSettings& settings,
                      .log_dir = settings.log_dir,
                      .colour = Screen::may_colour(current_environment()),
                      .grace = nanoseconds(settings.grace),
-                     .timeout = std::nullopt};
+                     .timeout = std::nullopt,
+                     .hang_timeout = std::nullopt,
+                     .quiet = context.quiet};
   if (settings.timeout) options.timeout = rest_of(*settings.timeout, context.elapsed);
+  options.stop_on_exec = plan.stop_on_exec;
+  if (plan.wrapped_alone >= 0) {
+    if (!plan.input_chosen)
+      options.reading = RankSet::parse(std::to_string(plan.wrapped_alone), size, "--wrap-ranks");
+    const bool terminals = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+    if (terminals && options.reading.contains(plan.wrapped_alone))
+      options.terminal = plan.wrapped_alone;
+  }
+  if (settings.hang_timeout) options.hang_timeout = nanoseconds(*settings.hang_timeout);
   // One rank looks as it does without a launcher, unless a prefix was asked for.
   if (!settings.no_prefix && (size > 1 || plan.prefix_asked)) {
     for (const ProcessSpec& spec : plan.ranks)

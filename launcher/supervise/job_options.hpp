@@ -22,7 +22,11 @@ struct JobOptions {
   std::string log_dir;                ///< Where each rank's output is kept; empty: nowhere.
   bool colour = true;                 ///< Prefixes have a colour where they go to a terminal.
   std::chrono::nanoseconds grace{0};
-  std::optional<std::chrono::nanoseconds> timeout;  ///< What is left of it.
+  std::optional<std::chrono::nanoseconds> timeout;       ///< What is left of it.
+  std::optional<std::chrono::nanoseconds> hang_timeout;  ///< Longest time without a step.
+  bool quiet = false;
+  int terminal = -1;  ///< The rank, by its place, that has our terminal to itself; -1: none.
+  bool stop_on_exec = false;  ///< Ranks stop at the start of their program.
 
   bool prefixed() const noexcept { return !prefixes.empty(); }
   bool logs() const noexcept { return !log_dir.empty(); }

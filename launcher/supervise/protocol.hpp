@@ -34,11 +34,12 @@ struct Order {
   enum class Kind : std::int32_t {
     end,      ///< `signal` to whatever belongs to the job; its stopped processes are continued.
     pass_on,  ///< `signal` to whatever belongs to the job.
-    notify,   ///< `signal` to the ranks' own processes only.
+    notify,   ///< `signal` to the ranks' own processes only, or to that of `rank`.
     kill,     ///< SIGKILL, until nothing is left.
   };
   Kind kind = Kind::kill;
   std::int32_t signal = 0;
+  std::int32_t rank = -1;  ///< notify: -1 is all.
 };
 
 /// What a rank's process tells the guardian before its program runs, through a pipe.

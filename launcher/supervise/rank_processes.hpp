@@ -37,8 +37,8 @@ class RankProcesses {
   void mark_signalled();
   /// `signal` to the groups of all ranks, also of those that ended.
   void signal_groups(int signal) const;
-  /// `signal` to the living ranks alone.
-  void signal_ranks(int signal) const;
+  /// `signal` to the living ranks alone, or to one of them.
+  void signal_ranks(int signal, int rank) const;
   /// Collects children that are not ranks: orphans of the job.
   void reap_adopted() const;
   /// Collects the ranks that ended. Nothing may be sent to their groups any more.

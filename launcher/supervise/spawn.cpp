@@ -7,10 +7,13 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdint>
 #include <fcntl.h>
 #include <linux/mempolicy.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // Everything here up to fork_rank runs between fork and exec: no allocation, no exceptions.
@@ -97,6 +100,17 @@ void bind(const RankImage& image, int records) noexcept {
     report(records, {image.rank(), StartStage::memory, errno, 0});
 }
 
+/// Where only ancestors may trace (Yama), so may what the launcher starts to do it; and, if the
+/// rank is to stop for a debugger, whoever the person starts.
+void allow_looks(const Inherited& inherited) noexcept {
+  const auto any = static_cast<unsigned long>(-1);  // PR_SET_PTRACER_ANY
+  const auto launcher = static_cast<unsigned long>(inherited.launcher);
+  ::prctl(PR_SET_PTRACER, inherited.stop_on_exec ? any : launcher, 0, 0, 0);
+  // Its parent sees the program start, and stops it there; where that is denied it stops before.
+  if (inherited.stop_on_exec && ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0)
+    ::raise(SIGSTOP);
+}
+
 [[noreturn]] void become(const RankImage& image, const Inherited& inherited, pid_t parent,
                          int records) noexcept {
   ::setsid();
@@ -108,6 +122,7 @@ void bind(const RankImage& image, int records) noexcept {
   if (inherited.files_raised && ::setrlimit(RLIMIT_NOFILE, &inherited.files) != 0)
     report(records, {image.rank(), StartStage::limits, errno, 0});
   restore_signals(inherited);
+  allow_looks(inherited);
   ::execve(image.path(), image.argv(), image.envp());
   int error = errno;
   if (error == ENOEXEC && looks_like_script(image.path())) {
@@ -124,6 +139,24 @@ pid_t fork_rank(const RankImage& image, const Inherited& inherited, int records)
   const pid_t pid = ::fork();
   if (pid == 0) become(image, inherited, parent, records);
   return pid;
+}
+
+void stop_at_start(pid_t rank) {
+  while (true) {
+    siginfo_t seen{};
+    const int what = WSTOPPED | WEXITED;
+    if (::waitid(P_PID, static_cast<id_t>(rank), &seen, what | WNOWAIT) != 0) {
+      if (errno == EINTR) continue;
+      return;
+    }
+    if (seen.si_code != CLD_TRAPPED) return;  // It ended, or stopped by itself.
+    ::waitid(P_PID, static_cast<id_t>(rank), &seen, WSTOPPED);
+    const bool started = seen.si_status == SIGTRAP;
+    // Numbers as pointers are what the call takes.
+    const auto signal = static_cast<std::intptr_t>(started ? SIGSTOP : seen.si_status);
+    ::ptrace(started ? PTRACE_DETACH : PTRACE_CONT, rank, nullptr, reinterpret_cast<void*>(signal));
+    if (started) return;
+  }
 }
 
 }  // namespace muster::launcher

@@ -12,6 +12,8 @@ struct Inherited {
   bool pipe_ignored = false;   ///< SIGPIPE was ignored.
   bool child_ignored = false;  ///< SIGCHLD was.
   bool size_ignored = false;   ///< SIGXFSZ was.
+  pid_t launcher = 0;          ///< Whose children may look into the rank.
+  bool stop_on_exec = false;   ///< It stops before its program's first instruction.
   bool files_raised = false;   ///< `files` was raised.
   rlimit files{};              ///< RLIMIT_NOFILE as it was.
 };
@@ -21,5 +23,9 @@ struct Inherited {
 /// end says that all programs run. Returns -1 (errno) if there is no new process.
 /// Must be called from the main thread of a process without other threads.
 pid_t fork_rank(const RankImage& image, const Inherited& inherited, int records);
+
+/// With Inherited::stop_on_exec: waits until the rank's program is there, and leaves it stopped as
+/// by SIGSTOP. One that ended before stays unreaped. Must be called where it was forked.
+void stop_at_start(pid_t rank);
 
 }  // namespace muster::launcher

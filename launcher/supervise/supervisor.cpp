@@ -57,6 +57,8 @@ Supervisor::Supervisor(const Plan& plan, const JobOptions& options,
       control_(plan.ranks.size()),
       link_(link) {
   signals_.describe(inherited_);
+  inherited_.launcher = ::getpid();
+  inherited_.stop_on_exec = options.stop_on_exec;
   facts_.started_ns = monotonic_ns();
   facts_.first_rank = plan.ranks.front().world.rank;
   facts_.ranks.resize(plan.ranks.size());
@@ -101,9 +103,7 @@ void Supervisor::watch() {
                              },
                          .decided = [this] { finish_if_done(); }});
   }
-  control_.start(loop_, [this](std::size_t rank, const ControlMessage& message) {
-    if (message.kind == ControlMessage::Kind::stuck) control_.answer(rank);
-  });
+  start_diagnosis();
   input_.start(loop_);
   if (options_.timeout) {
     timeout_ = loop_.timer();
@@ -140,6 +140,7 @@ void Supervisor::on_event(const Event& event) {
       RankFacts& rank = facts_.ranks.at(static_cast<std::size_t>(event.rank));
       rank.pid = event.pid;
       rank.started_ns = event.monotonic_ns;
+      if (options_.stop_on_exec) tell_stopped(facts_.first_rank + event.rank, event.pid);
       break;
     }
     case Event::Kind::not_started:
@@ -189,6 +190,7 @@ void Supervisor::end_job(Cause cause, int signal) {
   facts_.signal = signal;
   facts_.stopped_ns = monotonic_ns();
   if (timeout_) timeout_->cancel();
+  if (diagnosis_) diagnosis_->ending();
   if (link_ && cause != Cause::other_host) link_->tell_end(signal == SIGPIPE ? SIGTERM : signal);
   if (gone_) {
     if (told_hosts_) report_to_hosts();
@@ -211,8 +213,8 @@ void Supervisor::kill_now() {
   last_resort_->set(patience + seconds(2), [this] { ::kill(guardian_.pid, SIGKILL); });
 }
 
-void Supervisor::order(Order::Kind kind, int signal) const {
-  const Order command{kind, signal};
+void Supervisor::order(Order::Kind kind, int signal, int rank) const {
+  const Order command{kind, signal, rank};
   // If it cannot be sent the guardian is gone, which is noticed by reading.
   ::send(guardian_.socket.get(), &command, sizeof command, MSG_NOSIGNAL);
 }
@@ -230,6 +232,14 @@ void Supervisor::on_signal(const signalfd_siginfo& info) {
       return;
     case SIGTSTP:
       suspend();
+      return;
+    case SIGINT:
+      // A debugger in front of a person takes it to interrupt its program.
+      if (options_.terminal < 0 || info.ssi_code != SI_KERNEL || gone_) break;
+      order(Order::Kind::notify, SIGINT, options_.terminal);
+      return;
+    case SIGQUIT:
+      if (!gone_) diagnosis_->asked();
       return;
     case SIGWINCH:
       output_->resize();
@@ -270,9 +280,11 @@ void Supervisor::suspend() {
   order(Order::Kind::pass_on, SIGSTOP);
   ::raise(SIGSTOP);
   order(Order::Kind::pass_on, SIGCONT);
+  diagnosis_->resumed();
 }
 
 void Supervisor::on_guardian_lost() {
+  diagnosis_->finish();  // What is below waits for any child, also for those that it traces.
   if (facts_.cause == Cause::none || facts_.cause == Cause::rank_failed)
     facts_.cause = Cause::guardian_lost;
   if (facts_.stopped_ns == 0) facts_.stopped_ns = monotonic_ns();
@@ -300,6 +312,7 @@ void Supervisor::all_gone() {
   on_signals();  // What came before the end is why the job ended.
   gone_ = true;
   gone_ns_ = monotonic_ns();
+  diagnosis_->ending();
   last_resort_.reset();
   guardian_watch_.reset();
   finish_if_done();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "diagnose/diagnosis.hpp"
 #include "port.hpp"
 #include "rendezvous/node_link.hpp"
 #include "supervise.hpp"
@@ -39,6 +40,9 @@ class Supervisor {
  private:
   void start(int master);
   void watch();
+  void start_diagnosis();
+  void tell_stopped(int rank, int pid);
+  void tell_hang(const HangFacts& hang);
 
   void on_guardian();
   void on_event(const Event& event);
@@ -52,7 +56,7 @@ class Supervisor {
   void end_job(Cause cause, int signal);
   void kill_now();
   void suspend();
-  void order(Order::Kind kind, int signal) const;
+  void order(Order::Kind kind, int signal, int rank = -1) const;
   bool follows_failure(int signal) const;
   void all_gone();
   void drain();
@@ -78,6 +82,7 @@ class Supervisor {
   NodeLink* link_;
   std::unique_ptr<Output> output_;
   std::unique_ptr<EventLoop::Watch> guardian_watch_, signals_watch_;
+  std::unique_ptr<Diagnosis> diagnosis_;
   std::unique_ptr<EventLoop::Timer> grace_, timeout_, drain_, last_resort_;
   std::int64_t gone_ns_ = 0;
   bool gone_ = false;  ///< Nothing of the job is left but what it printed.

@@ -33,6 +33,8 @@ const std::map<std::string, std::vector<Sample>>& special_samples() {
       {"launch.prefix", {text_sample("<{rank}@{host}> "), text_sample("")}},
       {"launch.console_ranks", {text_sample("0,3-5"), text_sample("none")}},
       {"launch.restart_on", {text_sample("1,134-139"), text_sample("3")}},
+      {"launch.wrap", {text_sample("gdb -ex 'b main' --args"), text_sample("env")}},
+      {"launch.wrap_ranks", {text_sample("0,3-5"), text_sample("none")}},
       {"launch.log_dir", {text_sample("logs"), text_sample("/var/log/run 1")}},
       {"launch.unset_env",
        {list_sample("ONE,TWO", {"ONE", "TWO"}), list_sample("THREE", {"THREE"})}},

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
@@ -242,6 +243,16 @@ std::string unescaped(const std::string& text) {
   return out;
 }
 
+/// As our runtime does, for launchers that may not look.
+void tell_stack_when_asked() {
+  std::signal(SIGURG, [](int) {
+    void* addresses[32];
+    muster::Control::instance().stack(addresses, backtrace(addresses, 32));
+  });
+  void* warm[2];
+  backtrace(warm, 2);
+}
+
 /// From here on, as in a sandbox made before these calls were, they fail with `error`; and so does
 /// the wish to be a subreaper, if it shall.
 void deny_new_calls(int error, bool no_subreaper) {
@@ -249,7 +260,7 @@ void deny_new_calls(int error, bool no_subreaper) {
   const unsigned subreaper = no_subreaper ? PR_SET_CHILD_SUBREAPER : ~0U;
   const auto numbers = {
       __NR_pidfd_open, __NR_pidfd_send_signal, __NR_close_range,  __NR_memfd_create,
-      __NR_clone3,     __NR_sched_setaffinity, __NR_set_mempolicy};
+      __NR_clone3,     __NR_sched_setaffinity, __NR_set_mempolicy, __NR_ptrace};
   std::vector<sock_filter> filter;
   filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
   for (const long number : numbers) {
@@ -298,6 +309,9 @@ const std::map<std::string, Step> plain_steps{
                      "float32 [1024]"});
        touch(of_this_rank("in_collective"));
      }},
+    {"--end-busy", [](const auto&) { muster::Control::instance().end_busy(); }},
+    {"--wait-in-collective", [](const auto&) { muster::Control::instance().waiting(true); }},
+    {"--tell-stack", [](const auto&) { tell_stack_when_asked(); }},
     {"--stop", [](const auto&) { std::raise(SIGSTOP); }},
     {"--count-signals",
      [](const auto&) {
@@ -308,6 +322,23 @@ const std::map<std::string, Step> plain_steps{
 };
 
 const std::map<std::string, Step> value_steps{
+    {"--step",
+     [](const std::string& number) { muster::Control::instance().step(std::stoull(number)); }},
+    {"--busy", [](const std::string& what) { muster::Control::instance().begin_busy(what); }},
+    {"--steps",  // A step every 20 ms, for so many seconds.
+     [](const std::string& seconds) {
+       const int count = static_cast<int>(std::strtod(seconds.c_str(), nullptr) * 50);
+       for (int i = 1; i <= count; ++i) {
+         muster::Control::instance().step(static_cast<std::uint64_t>(i));
+         sleep_for("0.02");
+       }
+     }},
+    {"--stuck",  // REASON; exits with 9, as by an error, when it may.
+     [](const std::string& reason) {
+       const bool seen = muster::Control::instance().stuck(reason, 12, "rank x did not come");
+       touch(of_this_rank(seen ? "answered" : "unanswered"));
+       std::exit(9);
+     }},
     {"--exit", [](const std::string& code) { std::exit(std::atoi(code.c_str())); }},
     {"--exit-on",
      [](const std::string& text) {

@@ -123,6 +123,7 @@ class Control {
   Control() noexcept;
   bool is_ours() const noexcept;
   void send(const ControlMessage& message) noexcept;
+  bool ask(std::string_view reason, std::uint64_t sequence, std::string_view text) noexcept;
 
   int socket_ = -1;
   ControlSlot* slot_ = nullptr;

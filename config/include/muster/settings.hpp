@@ -40,11 +40,12 @@ struct LaunchSettings {
   std::string run_id;                        ///< Empty: node 0 makes one up.
   std::string token_file;                    ///< Empty: MUSTER_TOKEN, or none.
   Seconds comm_timeout{1800};
-  Seconds grace{30};                 ///< From the first signal to SIGKILL.
-  std::optional<Seconds> timeout;    ///< For the whole job.
-  int max_restarts = 0;              ///< Of all ranks, after one failed.
-  std::string restart_on = "any";    ///< Exit codes that are restarted after: any | 1,134-139.
-  std::string standard_input = "0";  ///< key `stdin`: a rank, all, none.
+  Seconds grace{30};                    ///< From the first signal to SIGKILL.
+  std::optional<Seconds> timeout;       ///< For the whole job.
+  std::optional<Seconds> hang_timeout;  ///< Without a step; none: steps are not watched.
+  int max_restarts = 0;                 ///< Of all ranks, after one failed.
+  std::string restart_on = "any";       ///< Exit codes that are restarted after: any | 1,134-139.
+  std::string standard_input = "0";     ///< key `stdin`: a rank, all, none.
   /// Before each line of several ranks; {rank} {local_rank} {node} {host}.
   std::string prefix = "[{rank}] ";
   bool no_prefix = false;
@@ -54,6 +55,9 @@ struct LaunchSettings {
   std::string bind = "auto";          ///< auto, none, node, core: CPUs and memory of a rank.
   std::map<std::string, std::string> env;
   std::vector<std::string> unset_env;
+  std::string wrap;                ///< A command in front of the program's; empty: none.
+  std::string wrap_ranks = "all";  ///< Which ranks get it: 0,3-5 | all | none.
+  bool stop_on_exec = false;       ///< Ranks stop before the first instruction of their program.
 };
 
 /// [train]: what the program's runtime does.

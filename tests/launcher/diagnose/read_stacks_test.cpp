@@ -101,12 +101,12 @@ RankState stacks_of(pid_t pid) {
 
 bool names(const ThreadStack& stack, const std::string& function) {
   return std::ranges::any_of(
-      stack.frames, [&](const Frame& frame) { return frame.function.ends_with(function); });
+      stack.frames, [&](const StackFrame& frame) { return frame.function.ends_with(function); });
 }
 
 std::string text_of(const ThreadStack& stack) {
   std::string text;
-  for (const Frame& frame : stack.frames) text += frame.function + " (" + frame.module + ")\n";
+  for (const StackFrame& frame : stack.frames) text += frame.function + " (" + frame.module + ")\n";
   return text + stack.end;
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("a sleeping process's stack is read from the call into the kernel to i
   const auto& stack = rank.threads[0];
   INFO(text_of(stack));
   CHECK(stack.frames.front().function.find("nanosleep") != std::string::npos);
-  CHECK(std::ranges::count_if(stack.frames, [](const Frame& frame) {
+  CHECK(std::ranges::count_if(stack.frames, [](const StackFrame& frame) {
           return frame.function == "muster::launcher::nap_in_a_function";
         }) == 6);
   CHECK(names(stack, "main"));
