@@ -5,6 +5,7 @@
 #include <muster/log.hpp>
 
 #include "death_record.hpp"
+#include "stack_report.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -33,6 +34,8 @@ std::vector<GivenValue> given_in_code(const AcceleratorOptions& options) {
       values, "train.seed", options.seed, +[](const std::int64_t& value) { return value; });
   add(
       values, "train.bucket_mb", options.bucket_mb, +[](const double& value) { return value; });
+  add(
+      values, "train.debug", options.debug, +[](const bool& value) { return value; });
   add(
       values, "launch.comm_timeout", options.comm_timeout,
       +[](const Seconds& value) { return value.count(); });
@@ -64,8 +67,9 @@ AcceleratorState::AcceleratorState(const AcceleratorOptions& given)
   const auto& resolved = settings.settings();
   configure_log(level_named(resolved.log.level), world.size > 1 ? world.rank : -1);
   record_death();
+  report_stacks();
   world.timeout = std::chrono::ceil<std::chrono::milliseconds>(resolved.launch.comm_timeout);
-  session = Session::join(world, resolved.train.communicator);
+  session = Session::join(world, resolved.train.communicator, resolved.train.debug);
   device = session->mesh()->world().device();
   if (world.rank == 0) {
     for (const auto& line : settings.overruled_by_code()) tell_once(LogLevel::warning, line);

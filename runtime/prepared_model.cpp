@@ -1,5 +1,6 @@
 #include "prepared_model.hpp"
 
+#include <muster/control.hpp>
 #include <muster/model.hpp>
 
 #include <c10/core/GradMode.h>
@@ -26,6 +27,7 @@ std::shared_ptr<PreparedModel> prepare_model(std::unique_ptr<ModuleView> module,
 }
 
 void ModelHandle::begin_forward() const {
+  Control::instance().active();
   if (prepared_->module->training() && c10::GradMode::is_enabled()) {
     prepared_->strategy->begin_forward();
   }

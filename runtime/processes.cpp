@@ -53,6 +53,7 @@ void Processes::wait_for_everyone(std::string_view label) const {
 }
 
 void Processes::main_process_first(const std::function<void()>& work) const {
+  const Busy guard("main_process_first");
   const auto outcome =
       collectives::run_on_rank_0(state_->mesh()->world(), "main_process_first", work);
   if (outcome.exception) std::rethrow_exception(outcome.exception);

@@ -33,11 +33,12 @@ Endpoint endpoint(const World& world) {
 
 }  // namespace
 
-std::shared_ptr<Session> Session::join(const World& world, const std::string& communicator) {
+std::shared_ptr<Session> Session::join(const World& world, const std::string& communicator,
+                                       bool debug) {
   const std::lock_guard lock(mutex);
   auto session = joined.lock();
   if (!session) {
-    session.reset(new Session(world, communicator));
+    session.reset(new Session(world, communicator, debug));
     joined = session;
   } else if (session->asked_ != communicator || session->timeout_ != world.timeout) {
     throw ConfigError("an Accelerator of this process has joined the ranks with communicator " +
@@ -49,11 +50,13 @@ std::shared_ptr<Session> Session::join(const World& world, const std::string& co
   return session;
 }
 
-Session::Session(const World& world, std::string communicator)
+Session::Session(const World& world, std::string communicator, bool debug)
     : asked_(std::move(communicator)), timeout_(world.timeout) {
   // One rank communicates with nobody, whatever was asked for, so that a program does the same
   // alone.
-  auto connection = connect(world.size == 1 ? "self" : asked_, endpoint(world));
+  auto where = endpoint(world);
+  where.check_collectives = debug;
+  auto connection = connect(world.size == 1 ? "self" : asked_, where);
   why_ = std::move(connection.why);
   mesh_ = std::make_shared<Mesh>(Mesh::data_parallel(std::move(connection.communicator)));
 }

@@ -13,14 +13,15 @@ namespace muster {
 class Session {
  public:
   /// Collective if none is joined yet. Throws ConfigError if one is joined, but by another
-  /// communicator or with another timeout than asked for.
-  static std::shared_ptr<Session> join(const World& world, const std::string& communicator);
+  /// communicator or with another timeout than asked for. `debug`: collectives are checked.
+  static std::shared_ptr<Session> join(const World& world, const std::string& communicator,
+                                       bool debug);
 
   const std::shared_ptr<Mesh>& mesh() const noexcept { return mesh_; }
   const std::string& why() const noexcept { return why_; }  ///< This communicator was chosen.
 
  private:
-  Session(const World& world, std::string communicator);
+  Session(const World& world, std::string communicator, bool debug);
 
   std::string asked_;
   std::chrono::milliseconds timeout_;

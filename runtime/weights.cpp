@@ -122,6 +122,7 @@ std::vector<Match> match(const ModuleTensors& model, const Safetensors& file, bo
 
 fs::path Accelerator::save_model(const ModelHandle& model, const fs::path& path) const {
   const auto file = weights_file(path);
+  const Busy guard("save_model");
   on_rank_0(state_->mesh()->world(), "save_model", [&] {
     std::error_code ignored;  // The writer says what is wrong with the folder.
     if (file.has_parent_path()) fs::create_directories(file.parent_path(), ignored);
@@ -133,6 +134,7 @@ fs::path Accelerator::save_model(const ModelHandle& model, const fs::path& path)
 
 void Accelerator::load_model(const ModelHandle& model, const fs::path& path, bool strict) const {
   const auto file = weights_file(path);
+  const Busy guard("load_model");
   const auto tensors = tensors_of(*model.prepared_->module);
   auto& world = state_->mesh()->world();
   std::vector<Match> pairs;

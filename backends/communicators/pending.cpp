@@ -1,9 +1,10 @@
 #include "communicators/pending.hpp"
 
+#include <muster/communication_error.hpp>
 #include <muster/control.hpp>
-#include <muster/error.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace muster {
@@ -13,6 +14,14 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds probe_interval{50};
+/// Tells the launcher that this thread waits.
+struct Waiting {
+  Waiting() noexcept { Control::instance().waiting(true); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  ~Waiting() { Control::instance().waiting(false); }
+};
+
 constexpr milliseconds longest_wait{std::chrono::hours(24 * 365)};
 
 }  // namespace
@@ -23,6 +32,8 @@ Pending::Pending(Operation operation, std::shared_ptr<Watcher> watcher)
 void Pending::wait(milliseconds deadline) {
   const auto end = Clock::now() + std::clamp(deadline, milliseconds(0), longest_wait);
   std::unique_lock lock(mutex_);
+  std::optional<Waiting> waiting;
+  if (!done_) waiting.emplace();
   while (!ended_.wait_until(lock, std::min(end, Clock::now() + probe_interval),
                             [&] { return done_; })) {
     lock.unlock();
@@ -34,7 +45,7 @@ void Pending::wait(milliseconds deadline) {
     lock.lock();
   }
   if (error_) {
-    throw CommunicationError(*error_);
+    std::rethrow_exception(error_);
   }
 }
 
@@ -47,11 +58,23 @@ milliseconds Pending::age() const {
   return std::chrono::duration_cast<milliseconds>(Clock::now() - started_);
 }
 
-void Pending::finish() noexcept { end(std::nullopt); }
+void Pending::finish() noexcept { end(nullptr); }
 
-void Pending::fail(std::string why) noexcept { end(std::move(why)); }
+void Pending::fail(std::string why) noexcept {
+  end(std::make_exception_ptr(CommunicationError(why)));
+}
 
-void Pending::end(std::optional<std::string> error) noexcept {
+void Pending::run_out(std::string why, std::vector<int> missing) noexcept {
+  end(std::make_exception_ptr(
+      CommunicationTimeout(why, {std::string(to_string(operation_.kind)), operation_.label,
+                                 operation_.sequence, std::move(missing)})));
+}
+
+void Pending::mismatch(std::string why) noexcept {
+  end(std::make_exception_ptr(CollectiveMismatch(why)));
+}
+
+void Pending::end(std::exception_ptr error) noexcept {
   at::Tensor output;
   at::Tensor input;
   const std::lock_guard lock(mutex_);

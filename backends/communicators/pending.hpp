@@ -4,10 +4,11 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace muster {
 
@@ -41,9 +42,13 @@ class Pending final : public PendingOperation {
   // The first of these counts. They let go of the tensors.
   void finish() noexcept;
   void fail(std::string why) noexcept;
+  /// The same, because a deadline has passed for which `missing` did not come.
+  void run_out(std::string why, std::vector<int> missing) noexcept;
+  /// The same, because ranks called what does not belong together.
+  void mismatch(std::string why) noexcept;
 
  private:
-  void end(std::optional<std::string> error) noexcept;
+  void end(std::exception_ptr error) noexcept;
 
   Operation operation_;
   std::shared_ptr<Watcher> watcher_;
@@ -51,7 +56,7 @@ class Pending final : public PendingOperation {
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   bool done_ = false;
-  std::optional<std::string> error_;
+  std::exception_ptr error_;
 };
 
 }  // namespace muster

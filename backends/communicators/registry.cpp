@@ -1,8 +1,10 @@
 #include <muster/error.hpp>
 
+#include "communicators/joining.hpp"
 #include "communicators/kinds.hpp"
 
 #include <array>
+#include <memory>
 #include <string>
 
 namespace muster {
@@ -26,6 +28,13 @@ const CommunicatorKind& find(std::string_view name) {
                     names());
 }
 
+std::unique_ptr<Communicator> connect_to(const CommunicatorKind& kind, const Endpoint& endpoint) {
+  if (endpoint.size == 1 || !kind.moves_data) {
+    return kind.connect(endpoint);
+  }
+  return joining("connect", endpoint.group, [&] { return kind.connect(endpoint); });
+}
+
 Connection connect_first(const Endpoint& endpoint) {
   std::string passed_over;
   for (const auto* kind : communicator_kinds()) {
@@ -39,7 +48,7 @@ Connection connect_first(const Endpoint& endpoint) {
                        (endpoint.size == 1  ? ""
                         : endpoint.one_host ? ", one host"
                                             : ", several hosts");
-      return {kind->connect(endpoint), std::string(kind->name) + " " + why + passed_over};
+      return {connect_to(*kind, endpoint), std::string(kind->name) + " " + why + passed_over};
     }
     passed_over += "; not " + std::string(kind->name) + ": " + why_not;
   }
@@ -67,7 +76,7 @@ Connection connect(std::string_view name, const Endpoint& endpoint) {
     throw UnsupportedError("communicator '" + std::string(name) + "' was asked for, but it " +
                            why_not + "; this build has: auto, " + names());
   }
-  return {kind.connect(endpoint), std::string(name) + ", because it was asked for"};
+  return {connect_to(kind, endpoint), std::string(name) + ", because it was asked for"};
 }
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 
 #include <muster/error.hpp>
 
+#include "communicators/joining.hpp"
 #include "communicators/listener.hpp"
 #include "communicators/name_service.hpp"
 #include "communicators/signals.hpp"
@@ -99,7 +100,8 @@ Rendezvous Rendezvous::open(const World& world) {
   }
   quiet_warnings();
   auto state = std::make_shared<State>();
-  auto store = open_store(world, state->local_address);
+  auto store = joining("rendezvous", world.master_addr,
+                       [&] { return open_store(world, state->local_address); });
   // A store of an agent serves others too, and outlives restarts of the job.
   state->store = c10::make_intrusive<c10d::PrefixStore>(
       "muster/" + world.run_id + "/" + std::to_string(world.restart_count), std::move(store));

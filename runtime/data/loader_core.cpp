@@ -1,3 +1,4 @@
+#include <muster/control.hpp>
 #include <muster/error.hpp>
 #include <muster/loader_core.hpp>
 
@@ -21,6 +22,7 @@ LoaderRun::~LoaderRun() {
 std::shared_ptr<void> LoaderRun::next() {
   std::optional<LoadedBatch> loaded = reader_->next();
   if (!loaded) return nullptr;
+  Control::instance().active();
   if (loop_) loop_->update(this, loaded->last, loaded->real_samples, loaded->samples);
   return std::move(loaded->batch);
 }

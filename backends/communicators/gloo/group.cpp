@@ -1,5 +1,6 @@
 #include "communicators/gloo/group.hpp"
 
+#include <muster/control.hpp>
 #include <muster/error.hpp>
 
 #include "communicators/gloo/scene.hpp"
@@ -45,6 +46,7 @@ bool point_to_point(Kind kind) { return kind == Kind::send || kind == Kind::rece
 Group::Group(const Endpoint& endpoint)
     : rank_(endpoint.rank),
       size_(endpoint.size),
+      strict_(endpoint.check_collectives),
       links_(endpoint),
       letters_(links_, rank_, size_),
       farewell_(links_, rank_, size_),
@@ -114,6 +116,9 @@ void Group::attempt(Pending& pending, const std::function<void()>& body) noexcep
     return;
   } catch (const LinkLost& error) {
     lost(error.peer());
+  } catch (const Disagreement& error) {
+    fail(rank_text(rank_) + ": " + first_line(error.what()),
+         {.reason = "mismatch", .sequence = pending.operation().sequence});
   } catch (const std::exception& error) {
     fail(rank_text(rank_) + ": " + first_line(error.what()));
   }
@@ -121,7 +126,7 @@ void Group::attempt(Pending& pending, const std::function<void()>& body) noexcep
 }
 
 void Group::collective(const Operation& operation, Traffic& traffic) {
-  const Scene scene{rank_, size_, letters_, scratch_, traffic, ordinal_};
+  const Scene scene{rank_, size_, letters_, scratch_, traffic, ordinal_, strict_};
   if (operation.kind == Kind::all_reduce || operation.kind == Kind::reduce_scatter) {
     reduce(scene, operation);
   } else if (relays(scene, operation)) {
@@ -150,11 +155,23 @@ void Group::start_parcel(const std::shared_ptr<Pending>& pending) {
 void Group::give_up(Pending& pending) noexcept {
   const std::lock_guard closing(failing_);
   note(pending.operation(), CollectiveState::failed);
-  pending.fail(title(pending.operation()) + " on " + rank_text(rank_) + " failed after " +
-               muster::to_text(pending.age()) + ": " + failure().value_or("the group has failed"));
+  auto why = title(pending.operation()) + " on " + rank_text(rank_) + " failed after " +
+             muster::to_text(pending.age()) + ": " + failure().value_or("the group has failed");
+  Stuck stuck;
+  {
+    const std::lock_guard lock(mutex_);
+    stuck = stuck_;
+  }
+  if (stuck.reason == "deadline") {
+    pending.run_out(std::move(why), std::move(stuck.missing));
+  } else if (stuck.reason == "mismatch") {
+    pending.mismatch(std::move(why));
+  } else {
+    pending.fail(std::move(why));
+  }
 }
 
-void Group::fail(std::string_view why) noexcept {
+void Group::fail(std::string_view why, Stuck stuck) noexcept {
   const std::lock_guard closing(failing_);
   {
     const std::lock_guard lock(mutex_);
@@ -162,6 +179,10 @@ void Group::fail(std::string_view why) noexcept {
       return;
     }
     failure_ = std::string(why);
+    stuck_ = stuck;
+  }
+  if (!stuck.reason.empty()) {
+    Control::instance().stuck(stuck.reason, stuck.sequence, why);
   }
   farewell_.say(Farewell::Word::failed, why);
   links_.close();
@@ -172,8 +193,13 @@ void Group::lost(int peer) noexcept {
   within(milliseconds(20), [&] {
     return failure() || bad_news() || farewell_.news(peer).word != Farewell::Word::none;
   });
-  if (!failure()) {
-    fail(bad_news().value_or(loss(peer)));
+  if (failure()) {
+    return;
+  }
+  if (const auto why = bad_news()) {
+    fail(*why);
+  } else {
+    fail(loss(peer), {.reason = "lost", .sequence = running_sequence()});
   }
 }
 
@@ -221,37 +247,58 @@ void Group::probe() noexcept {
 }
 
 void Group::late(const Pending& pending, milliseconds deadline) noexcept {
-  if (!failure()) {
-    fail(rank_text(rank_) + " gave up " + title(pending.operation()) + " after " +
-         muster::to_text(deadline) + ": " + progress(pending));
+  if (failure()) {
+    return;
   }
+  auto missed = missing(pending);
+  const auto why = rank_text(rank_) + " gave up " + title(pending.operation()) + " after " +
+                   muster::to_text(deadline) + ": " + progress(pending, missed);
+  fail(why, {.reason = "deadline",
+             .sequence = pending.operation().sequence,
+             .missing = std::move(missed)});
+}
+
+std::vector<int> Group::missing(const Pending& pending) const {
+  const auto& operation = pending.operation();
+  if (point_to_point(operation.kind)) {
+    return {operation.peer};
+  }
+  std::uint64_t ordinal = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    ordinal = ordinal_;
+  }
+  std::vector<int> ranks;
+  for (int peer = 0; peer < size_; ++peer) {
+    if (peer != rank_ && !letters_.arrived(peer, ordinal)) {
+      ranks.push_back(peer);
+    }
+  }
+  return ranks;
 }
 
 /// Where an operation that takes too long is, and who is missing.
-std::string Group::progress(const Pending& pending) const {
+std::string Group::progress(const Pending& pending, const std::vector<int>& missing) const {
   const auto& operation = pending.operation();
   if (point_to_point(operation.kind)) {
     return rank_text(operation.peer) +
            (operation.kind == Kind::send ? " did not receive it" : " did not send it");
   }
   std::string text;
-  std::uint64_t ordinal = 0;
   {
     const std::lock_guard lock(mutex_);
-    ordinal = ordinal_;
     if (running_ && running_.get() != &pending) {
       text = "it is queued behind " + title(running_->operation()) + "; ";
     }
   }
-  std::vector<int> arrived;
-  std::vector<int> missing;
-  for (int peer = 0; peer < size_; ++peer) {
-    if (peer != rank_) {
-      (letters_.arrived(peer, ordinal) ? arrived : missing).push_back(peer);
-    }
-  }
   if (missing.empty()) {
     return text + "all ranks have started it, the data did not come through";
+  }
+  std::vector<int> arrived;
+  for (int peer = 0; peer < size_; ++peer) {
+    if (peer != rank_ && std::find(missing.begin(), missing.end(), peer) == missing.end()) {
+      arrived.push_back(peer);
+    }
   }
   text += "also started by " + ranks_text(arrived) + ", not started by " + ranks_text(missing);
   for (const int peer : missing) {
@@ -260,6 +307,12 @@ std::string Group::progress(const Pending& pending) const {
             (newest.sequence == 0 ? std::string("none") : to_text(newest));
   }
   return text;
+}
+
+/// 0 if nothing is under way.
+std::uint64_t Group::running_sequence() const {
+  const std::lock_guard lock(mutex_);
+  return running_ ? running_->operation().sequence : 0;
 }
 
 std::optional<std::string> Group::failure() const {

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace muster::gloo {
 
@@ -33,7 +34,7 @@ class Group final : public Watcher, public std::enable_shared_from_this<Group> {
   std::shared_ptr<Pending> start(Operation operation);
 
   /// Ends the group for `why`, and tells the peers. The first reason counts. Any thread.
-  void fail(std::string_view why) noexcept;
+  void fail(std::string_view why) noexcept { fail(why, {}); }
 
   /// Waits a short while for what is under way, says goodbye, closes and ends all threads.
   void leave() noexcept;
@@ -42,6 +43,14 @@ class Group final : public Watcher, public std::enable_shared_from_this<Group> {
   void late(const Pending& pending, std::chrono::milliseconds deadline) noexcept override;
 
  private:
+  /// What the launcher is told before anything is given up, so that it can look at all ranks.
+  struct Stuck {
+    std::string_view reason{};  ///< As Control::stuck() takes it; empty: it is not told.
+    std::uint64_t sequence = 0;
+    std::vector<int> missing{};  ///< deadline: ranks that did not come.
+  };
+
+  void fail(std::string_view why, Stuck stuck) noexcept;
   void serve() noexcept;
   void execute(Pending& pending) noexcept;
   void attempt(Pending& pending, const std::function<void()>& body) noexcept;
@@ -53,10 +62,14 @@ class Group final : public Watcher, public std::enable_shared_from_this<Group> {
   void give_up(Pending& pending) noexcept;
   bool idle() const;
   std::optional<std::string> failure() const;
-  std::string progress(const Pending& pending) const;
+  std::uint64_t running_sequence() const;
+  /// Peers that have not come to the operation.
+  std::vector<int> missing(const Pending& pending) const;
+  std::string progress(const Pending& pending, const std::vector<int>& missing) const;
 
   int rank_;
   int size_;
+  bool strict_;  ///< Labels are compared too.
   Links links_;  // Before all that holds tickets, which must go first.
   Letters letters_;
   Farewell farewell_;
@@ -70,6 +83,7 @@ class Group final : public Watcher, public std::enable_shared_from_this<Group> {
   std::shared_ptr<Pending> running_;
   std::uint64_t ordinal_ = 0;  ///< Of the newest collective that was begun.
   std::optional<std::string> failure_;
+  Stuck stuck_;  ///< What it failed of.
   bool stop_ = false;
 
   Couriers couriers_;

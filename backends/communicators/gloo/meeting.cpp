@@ -1,6 +1,7 @@
 #include "communicators/gloo/scene.hpp"
 #include "text.hpp"
 
+#include <cstring>
 #include <map>
 #include <string>
 
@@ -66,7 +67,12 @@ void meet(const Scene& scene, const Operation& operation,
   mine.ordinal = scene.ordinal;
   for (int peer = 0; peer < scene.size; ++peer) {
     const auto index = static_cast<std::size_t>(peer);
-    if (peer != scene.rank && !agree(mine, scene.letters.incoming(peer), expected[index])) {
+    if (peer == scene.rank) {
+      continue;
+    }
+    const auto& theirs = scene.letters.incoming(peer);
+    const bool same_label = std::strcmp(mine.label, theirs.label) == 0;
+    if (!agree(mine, theirs, expected[index]) || (scene.strict && !same_label)) {
       disagree(scene, mine, hidden_difference(scene, mine, peer, expected[index]));
     }
   }

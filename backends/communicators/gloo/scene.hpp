@@ -24,6 +24,7 @@ struct Scene {
   Memory& scratch;
   Traffic& traffic;
   std::uint64_t ordinal;  ///< Of the collective in its group, from 1.
+  bool strict;            ///< Labels have to be equal too.
 };
 
 /// A part of a flat tensor, in elements.

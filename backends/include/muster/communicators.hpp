@@ -33,6 +33,9 @@ struct Endpoint {
   int size = 1;
   at::Device device = at::kCPU;
   std::chrono::milliseconds timeout{1'800'000};
+  /// Ranks compare labels too, so that a collective of another place in the program is noticed even
+  /// where operation, dtype and shape are equal. All ranks of the group must say the same.
+  bool check_collectives = false;
   bool one_host = true;  ///< All ranks share a host: loopback will do.
   std::string group =
       "world";  ///< Distinct for each group, also for one that replaces a failed one.

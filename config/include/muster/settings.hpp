@@ -67,6 +67,7 @@ struct TrainSettings {
   int gradient_accumulation_steps = 1;
   std::int64_t seed = 42;  ///< Of shuffling (seed, epoch).
   double bucket_mb = 25;   ///< Gradient bucket, MiB; the first is 1 MiB.
+  bool debug = false;      ///< Ranks compare labels of collectives too.
 };
 
 /// [log]

@@ -20,6 +20,7 @@ struct AcceleratorOptions {
   std::optional<double> bucket_mb{};          ///< Gradient bucket, MiB; default 25.
   /// For one communication; default 1800 s.
   std::optional<std::chrono::duration<double>> comm_timeout{};
+  std::optional<bool> debug{};                ///< Ranks compare labels of collectives too.
 };
 
 }  // namespace muster

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <muster/busy.hpp>
 #include <muster/progress.hpp>
 #include <muster/split.hpp>
 
@@ -66,6 +67,9 @@ class Processes {
 
   /// `label` is told of a rank that waits in vain.
   void wait_for_everyone(std::string_view label = "wait_for_everyone") const;
+  /// This rank does what takes its time until the result goes: no hang is seen in it. save_model(),
+  /// load_model() and main_process_first() say so themselves. Any ranks may call.
+  Busy busy(std::string_view what) const { return Busy(what); }
   /// Calls `work` on rank 0, then on the others. If it throws on rank 0, all throw.
   void main_process_first(const std::function<void()>& work) const;
   /// Calls `work` on rank 0 only; any ranks may call.

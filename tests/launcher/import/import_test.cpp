@@ -103,7 +103,7 @@ TEST_CASE("JSON under accelerate's name, with what does not exist said line by l
       "{\n  \"compute_environment\": \"LOCAL_MACHINE\",\n  \"debug\": true,\n"
       "  \"distributed_type\": \"MULTI_XPU\",\n  \"mistake\": \"x\",\n  \"use_cpu\": false,\n"
       "  \"num_processes\": 4\n}\n");
-  CHECK(result.toml == "[launch]\nnum_processes = 4\n");
+  CHECK(result.toml == "[launch]\nnum_processes = 4\n\n[train]\ndebug = true\n");
   CHECK(note(result, "f:4: ") ==
         "f:4: distributed_type: MULTI_XPU: not carried over: there is no backend for such devices; "
         "there are cpu and cuda");
