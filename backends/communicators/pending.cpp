@@ -60,17 +60,17 @@ milliseconds Pending::age() const {
 
 void Pending::finish() noexcept { end(nullptr); }
 
-void Pending::fail(std::string why) noexcept {
+void Pending::fail(const std::string& why) noexcept {
   end(std::make_exception_ptr(CommunicationError(why)));
 }
 
-void Pending::run_out(std::string why, std::vector<int> missing) noexcept {
+void Pending::run_out(const std::string& why, std::vector<int> missing) noexcept {
   end(std::make_exception_ptr(
       CommunicationTimeout(why, {std::string(to_string(operation_.kind)), operation_.label,
                                  operation_.sequence, std::move(missing)})));
 }
 
-void Pending::mismatch(std::string why) noexcept {
+void Pending::mismatch(const std::string& why) noexcept {
   end(std::make_exception_ptr(CollectiveMismatch(why)));
 }
 

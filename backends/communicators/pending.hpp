@@ -41,11 +41,11 @@ class Pending final : public PendingOperation {
 
   // The first of these counts. They let go of the tensors.
   void finish() noexcept;
-  void fail(std::string why) noexcept;
+  void fail(const std::string& why) noexcept;
   /// The same, because a deadline has passed for which `missing` did not come.
-  void run_out(std::string why, std::vector<int> missing) noexcept;
+  void run_out(const std::string& why, std::vector<int> missing) noexcept;
   /// The same, because ranks called what does not belong together.
-  void mismatch(std::string why) noexcept;
+  void mismatch(const std::string& why) noexcept;
 
  private:
   void end(std::exception_ptr error) noexcept;

@@ -155,23 +155,24 @@ void Group::start_parcel(const std::shared_ptr<Pending>& pending) {
 void Group::give_up(Pending& pending) noexcept {
   const std::lock_guard closing(failing_);
   note(pending.operation(), CollectiveState::failed);
-  auto why = title(pending.operation()) + " on " + rank_text(rank_) + " failed after " +
-             muster::to_text(pending.age()) + ": " + failure().value_or("the group has failed");
+  const auto why = title(pending.operation()) + " on " + rank_text(rank_) + " failed after " +
+                   muster::to_text(pending.age()) + ": " +
+                   failure().value_or("the group has failed");
   Stuck stuck;
   {
     const std::lock_guard lock(mutex_);
     stuck = stuck_;
   }
   if (stuck.reason == "deadline") {
-    pending.run_out(std::move(why), std::move(stuck.missing));
+    pending.run_out(why, std::move(stuck.missing));
   } else if (stuck.reason == "mismatch") {
-    pending.mismatch(std::move(why));
+    pending.mismatch(why);
   } else {
-    pending.fail(std::move(why));
+    pending.fail(why);
   }
 }
 
-void Group::fail(std::string_view why, Stuck stuck) noexcept {
+void Group::fail(std::string_view why, const Stuck& stuck) noexcept {
   const std::lock_guard closing(failing_);
   {
     const std::lock_guard lock(mutex_);

@@ -29,6 +29,8 @@ class Group final : public Watcher, public std::enable_shared_from_this<Group> {
  public:
   explicit Group(const Endpoint& endpoint);
   ~Group() override;
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
 
   /// Throws CommunicationError once the group has failed. One call at a time.
   std::shared_ptr<Pending> start(Operation operation);
@@ -50,7 +52,7 @@ class Group final : public Watcher, public std::enable_shared_from_this<Group> {
     std::vector<int> missing{};  ///< deadline: ranks that did not come.
   };
 
-  void fail(std::string_view why, Stuck stuck) noexcept;
+  void fail(std::string_view why, const Stuck& stuck) noexcept;
   void serve() noexcept;
   void execute(Pending& pending) noexcept;
   void attempt(Pending& pending, const std::function<void()>& body) noexcept;
