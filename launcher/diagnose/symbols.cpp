@@ -34,9 +34,9 @@ void Symbols::resolve(Deadline deadline) {
     if (std::chrono::steady_clock::now() >= deadline) return;
     std::vector<std::uint64_t> offsets;
     for (const auto& [offset, frames] : file.frames) offsets.push_back(offset);
-    for (const auto& [offset, symbol] : symbols_in(path, file.inode, offsets))
-      for (StackFrame* const frame : file.frames[offset])
-        frame->function = readable_function(symbol);
+    for (const auto& [offset, symbol] : symbols_in(path, file.inode, offsets)) {
+      for (auto* const frame : file.frames[offset]) frame->function = readable_function(symbol);
+    }
   }
 }
 

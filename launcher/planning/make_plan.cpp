@@ -44,6 +44,26 @@ RankCount ranks_here(LaunchSettings launch, const DeviceChoice& devices, const J
   return {choose_ranks(launch, devices).ranks, why};
 }
 
+/// What is dealt to the ranks of this host, each in their order; what is empty is not dealt.
+struct Shares {
+  const DeviceChoice& devices;
+  const Placement& placement;
+  const std::vector<std::string>& nics;
+};
+
+void assign(ProcessSpec& spec, const Shares& shares, std::size_t rank) {
+  const auto& devices = shares.devices.devices;
+  if (!devices.empty()) {
+    spec.device = devices[rank % devices.size()].name;
+    spec.device_name = devices[rank % devices.size()].model;
+  }
+  if (!shares.nics.empty()) spec.nic = shares.nics[rank % shares.nics.size()];
+  if (!shares.placement.ranks.empty()) {
+    spec.cpus = shares.placement.ranks[rank].cpus;
+    spec.memory_node = shares.placement.ranks[rank].memory_node;
+  }
+}
+
 }  // namespace
 
 Plan make_plan(const Resolution& resolution, const Topology& topology, const Job& job) {
@@ -82,18 +102,8 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
   for (int rank = 0; rank < count.ranks; ++rank) {
     auto spec = common;
     spec.world = world_of(launch, job, rank, count.ranks);
-    if (!devices.devices.empty()) {
-      const auto& device = devices.devices[static_cast<std::size_t>(rank) % devices.devices.size()];
-      spec.device = device.name;
-      spec.device_name = device.model;
-    }
-    if (!nics.empty()) spec.nic = nics[static_cast<std::size_t>(rank) % nics.size()];
-    if (!placement.ranks.empty()) {
-      const auto& place = placement.ranks[static_cast<std::size_t>(rank)];
-      spec.cpus = place.cpus;
-      spec.memory_node = place.memory_node;
-      spec.bind_asked = launch.bind != "auto";
-    }
+    assign(spec, {devices, placement, nics}, static_cast<std::size_t>(rank));
+    spec.bind_asked = !placement.ranks.empty() && launch.bind != "auto";
     spec.set = spec.world.to_environment();
     // Ranks know the default themselves; an inner launcher would take it for a person's wish.
     if (!timeout_was_set) spec.set.erase("MUSTER_LAUNCH_COMM_TIMEOUT");
