@@ -105,9 +105,10 @@ void require_same(const std::vector<Signature>& signatures, Compared compared) {
   const bool equal = std::ranges::all_of(
       signatures, [&](const Signature& other) { return same(first, other, compared); });
   if (equal && first.kind == Signature::Kind::dense) return;
-  if (equal)
+  if (equal) {
     throw ConfigError(text(first) + ": it takes a dense one of at most " +
                       std::to_string(most_dims) + " dimensions");
+  }
   std::string message = "ranks do not call the same:";
   for (std::size_t rank = 0; rank < signatures.size(); ++rank) {
     message += "\n  rank " + std::to_string(rank) + ": " + text(signatures[rank]);

@@ -88,9 +88,10 @@ void wrap_ranks(const Resolution& resolution, Plan& plan) {
   const SettingNames names(resolution);
   const auto command = split_command(launch.wrap, names.of("launch.wrap"));
   if (command.empty()) {
-    if (resolution.entry("launch.wrap_ranks").origin.kind != Origin::Kind::built_in)
+    if (resolution.entry("launch.wrap_ranks").origin.kind != Origin::Kind::built_in) {
       throw ConfigError(names.of("launch.wrap_ranks") + " " + launch.wrap_ranks +
                         ": there is no command to wrap them in; --wrap 'gdb --args' gives one");
+    }
     return;
   }
   const auto wrapped = RankSet::parse(launch.wrap_ranks, static_cast<int>(plan.ranks.size()),

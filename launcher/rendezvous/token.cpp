@@ -63,9 +63,10 @@ Token read_token(const LaunchSettings& settings, const SettingNames& names,
   Token token;
   const auto variable = environment.find(std::string(contract::token));
   const bool in_variable = variable != environment.end() && !variable->second.empty();
-  if (in_variable && !settings.token_file.empty())
+  if (in_variable && !settings.token_file.empty()) {
     throw ConfigError("MUSTER_TOKEN and " + names.of("launch.token_file") +
                       " decide the same thing: give one of them");
+  }
   if (in_variable) {
     token.from = contract::token;
     token.secret = without_line_ends(variable->second);

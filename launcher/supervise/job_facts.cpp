@@ -80,9 +80,10 @@ Evidence evidence_of(const RankFacts& facts, const RankEnd& end) {
 
 void name_first_failure(const JobFacts& facts, Outcome& outcome) {
   std::vector<Evidence> evidence;
-  for (const RankEnd& end : outcome.ranks)
+  for (const RankEnd& end : outcome.ranks) {
     evidence.push_back(
         evidence_of(facts.ranks[static_cast<std::size_t>(end.rank - facts.first_rank)], end));
+  }
   const auto first = first_failure(evidence, facts.stopped_ns);
   if (!first) return;
   outcome.first = outcome.ranks[*first];
@@ -175,9 +176,10 @@ Outcome outcome_of(const JobFacts& facts) {
   Outcome outcome;
   outcome.hangs = facts.hangs;
   for (std::size_t i = 0; i < facts.ranks.size(); ++i) {
-    if (facts.ranks[i].pid != 0 && facts.cause != Cause::not_started)
+    if (facts.ranks[i].pid != 0 && facts.cause != Cause::not_started) {
       outcome.ranks.push_back(
           rank_end(facts.first_rank + static_cast<int>(i), facts.ranks[i], facts.started_ns));
+    }
   }
   outcome.ready_seen =
       std::ranges::any_of(facts.ranks, [](const RankFacts& rank) { return rank.record.ready; });

@@ -58,9 +58,10 @@ void RankProcesses::signal_groups(int signal) const {
 }
 
 void RankProcesses::signal_ranks(int signal, int rank) const {
-  for (const Process& process : processes_)
+  for (const Process& process : processes_) {
     if (!process.ended && (rank < 0 || rank == process.rank))
       signal_process(process.pidfd, process.pid, signal);
+  }
 }
 
 void RankProcesses::reap_adopted() const {

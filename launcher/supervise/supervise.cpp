@@ -49,9 +49,10 @@ Outcome supervise(const Plan& plan, const LaunchSettings& settings, ReservedPort
   }
   separate_from_strangers();
   facts = Supervisor(plan, options, programs, port, context.link).run();
-  if (settings.timeout)
+  if (settings.timeout) {
     facts.timeout =
         in_seconds(settings.timeout->count()) + " (" + context.names.of("launch.timeout") + ")";
+  }
   facts.hang_timeout = context.names.of("launch.hang_timeout");
   return context.link ? context.link->settle(outcome_of(facts)) : outcome_of(facts);
 }

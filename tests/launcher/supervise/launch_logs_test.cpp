@@ -132,9 +132,10 @@ TEST_CASE("a reader that sleeps makes ranks wait, and both it and the files get 
   const LaunchEnd end = run.wait();
   CHECK(end.code == 0);
   CHECK(std::ranges::count(end.out, '\n') == 40000);
-  for (const std::string rank : {"0", "1"})
+  for (const std::string rank : {"0", "1"}) {
     CHECK(std::ranges::count(file_text(folder.path() + "/rank-" + rank + ".stdout"), '\n') ==
           20000);
+  }
 }
 
 TEST_CASE("each restart has a folder of its own") {
