@@ -121,7 +121,7 @@ std::vector<Match> match(const ModuleTensors& model, const Safetensors& file, bo
 }  // namespace
 
 fs::path Accelerator::save_model(const ModelHandle& model, const fs::path& path) const {
-  const auto file = weights_file(path);
+  auto file = weights_file(path);
   const Busy guard("save_model");
   on_rank_0(state_->mesh()->world(), "save_model", [&] {
     std::error_code ignored;  // The writer says what is wrong with the folder.

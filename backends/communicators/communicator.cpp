@@ -32,7 +32,8 @@ Communicator::Communicator(int rank, int size, at::Device device, std::chrono::m
 Communicator::~Communicator() = default;
 
 Work Communicator::all_reduce(at::Tensor tensor, ReduceOp op, std::string_view label) {
-  return all_reduce(tensor, tensor, op, label);
+  auto input = tensor;
+  return all_reduce(std::move(tensor), std::move(input), op, label);
 }
 
 Work Communicator::all_reduce(at::Tensor output, at::Tensor input, ReduceOp op,
@@ -44,7 +45,8 @@ Work Communicator::all_reduce(at::Tensor output, at::Tensor input, ReduceOp op,
 
 Work Communicator::all_reduce_mean(at::Tensor tensor, std::int64_t divided, double count,
                                    std::string_view label) {
-  auto operation = make(Operation::Kind::all_reduce, tensor, tensor);
+  auto input = tensor;
+  auto operation = make(Operation::Kind::all_reduce, std::move(tensor), std::move(input));
   operation.divided = divided;
   operation.count = count;
   return submit(std::move(operation), label);
@@ -67,7 +69,8 @@ Work Communicator::all_gather(at::Tensor output, at::Tensor input,
 }
 
 Work Communicator::broadcast(at::Tensor tensor, int root, std::string_view label) {
-  auto operation = make(Operation::Kind::broadcast, tensor, tensor);
+  auto input = tensor;
+  auto operation = make(Operation::Kind::broadcast, std::move(tensor), std::move(input));
   operation.peer = root;
   return submit(std::move(operation), label);
 }

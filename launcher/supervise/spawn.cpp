@@ -152,8 +152,8 @@ void stop_at_start(pid_t rank) {
     if (seen.si_code != CLD_TRAPPED) return;  // It ended, or stopped by itself.
     ::waitid(P_PID, static_cast<id_t>(rank), &seen, WSTOPPED);
     const bool started = seen.si_status == SIGTRAP;
-    // Numbers as pointers are what the call takes.
     const auto signal = static_cast<std::intptr_t>(started ? SIGSTOP : seen.si_status);
+    // A number as a pointer is what the call takes. NOLINTNEXTLINE(performance-no-int-to-ptr)
     ::ptrace(started ? PTRACE_DETACH : PTRACE_CONT, rank, nullptr, reinterpret_cast<void*>(signal));
     if (started) return;
   }

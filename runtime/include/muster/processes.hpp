@@ -107,6 +107,8 @@ class Processes {
  protected:
   explicit Processes(std::shared_ptr<AcceleratorState> state) : state_(std::move(state)) {}
   ~Processes() = default;
+  Processes(const Processes&) = delete;
+  Processes& operator=(const Processes&) = delete;
   Processes(Processes&&) noexcept = default;
   Processes& operator=(Processes&&) noexcept = default;
 

@@ -203,7 +203,7 @@ TEST_CASE("a verdict on a thousand ranks that all differ stays one line") {
     state.ready = true;
     state.state = 'S';
     state.note = own_code();
-    state.note->step = static_cast<std::uint64_t>(rank + 1);
+    state.note->step = static_cast<std::uint64_t>(rank) + 1;
     facts.ranks.push_back(std::move(state));
   }
   CHECK(verdict(facts).size() < 400);
