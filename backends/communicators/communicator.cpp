@@ -52,12 +52,12 @@ Work Communicator::all_reduce_mean(at::Tensor tensor, std::int64_t divided, doub
   return submit(std::move(operation), label);
 }
 
-Work Communicator::reduce_scatter(at::Tensor output, at::Tensor input, ReduceOp op, bool accumulate,
-                                  std::span<const std::int64_t> counts, std::string_view label) {
+Work Communicator::reduce_scatter(at::Tensor output, at::Tensor input,
+                                  const ReduceScatterOptions& options, std::string_view label) {
   auto operation = make(Operation::Kind::reduce_scatter, std::move(output), std::move(input));
-  operation.op = op;
-  operation.accumulate = accumulate;
-  operation.input_counts.assign(counts.begin(), counts.end());
+  operation.op = options.op;
+  operation.accumulate = options.accumulate;
+  operation.input_counts.assign(options.counts.begin(), options.counts.end());
   return submit(std::move(operation), label);
 }
 

@@ -171,12 +171,14 @@ std::vector<Layout> DataParallel::layouts() const {
     auto layout = replicated(name, {Role::Kind::parameter, ""}, tensor.scalar_type(),
                              tensor.sizes().vec(), group_->rank());
     if (!tensor.is_contiguous() && tensor.is_non_overlapping_and_dense()) {
+      const auto strides = tensor.strides();
       layout.memory_order.resize(static_cast<std::size_t>(tensor.dim()));
       for (int dimension = 0; dimension < tensor.dim(); ++dimension) {
         layout.memory_order[static_cast<std::size_t>(dimension)] = dimension;
       }
-      std::ranges::stable_sort(layout.memory_order, std::ranges::greater{},
-                               [&](int dimension) { return tensor.stride(dimension); });
+      std::ranges::stable_sort(
+          layout.memory_order, std::ranges::greater{},
+          [&strides](int dimension) { return strides[static_cast<std::size_t>(dimension)]; });
     }
     layouts.push_back(std::move(layout));
   }

@@ -27,7 +27,7 @@ std::uint64_t LateGradients::reduce_into(const GradientBuffers& buffers, Communi
   std::vector<std::pair<std::size_t, at::Tensor>> sums;
   for (std::size_t slot = 0; slot < gradients_.size(); ++slot) {
     if (arrivals.late[slot] == 0) continue;
-    const auto slice = buffers.slice(slot);
+    const auto& slice = buffers.slice(slot);
     auto sum = slice.new_zeros(slice.sizes());
     if (has(slot)) make_window_like(sum, 0, model_.parameter_of(slot)).copy_(gradients_[slot]);
     gradients_[slot].reset();

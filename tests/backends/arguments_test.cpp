@@ -68,12 +68,13 @@ TEST_CASE("dtypes that a reduction has no meaning for are refused") {
 TEST_CASE("only sums accumulate, and only what is floating has a mean") {
   for (const auto op : {ReduceOp::product, ReduceOp::min, ReduceOp::max}) {
     CHECK(has(refusal([&](auto& group) {
-                group.reduce_scatter(at::zeros({2}), at::zeros({8}), op, true, {}, "x");
+                group.reduce_scatter(at::zeros({2}), at::zeros({8}), {.op = op, .accumulate = true},
+                                     "x");
               }),
               "only a sum accumulates, this is a " + std::string(to_string(op))));
   }
   CHECK(refusal([](auto& group) {
-          group.reduce_scatter(at::zeros({2}), at::zeros({8}), ReduceOp::max, false, {}, "x");
+          group.reduce_scatter(at::zeros({2}), at::zeros({8}), {.op = ReduceOp::max}, "x");
         }) == "(accepted)");
   const auto mean = [](at::ScalarType dtype, std::int64_t divided, double count) {
     return refusal(

@@ -179,8 +179,8 @@ TEST_CASE("reduce_scatter gives each rank its part, equal and uneven") {
           auto output = at::zeros({own}, dtype);
           const auto passed = equal ? std::vector<std::int64_t>{} : counts;
           group
-              .reduce_scatter(output, all[static_cast<std::size_t>(group.rank())], ReduceOp::sum,
-                              false, passed, "rs")
+              .reduce_scatter(output, all[static_cast<std::size_t>(group.rank())],
+                              {.counts = passed}, "rs")
               .wait();
           expect(same_bits(output, sum), text("part", dtype, {total}));
         }
@@ -199,8 +199,8 @@ TEST_CASE("reduce_scatter adds rank after rank to what an accumulator holds") {
         expected.add_(rank.narrow(0, count * group.rank(), count).to(at::kFloat));
       }
       group
-          .reduce_scatter(output, all[static_cast<std::size_t>(group.rank())], ReduceOp::sum, true,
-                          {}, "fold")
+          .reduce_scatter(output, all[static_cast<std::size_t>(group.rank())], {.accumulate = true},
+                          "fold")
           .wait();
       expect(same_bits(output, expected), "accumulated " + std::to_string(count));
     }

@@ -140,8 +140,7 @@ TEST_CASE("counts that differ are an error on all ranks, small and large, that n
       const std::vector<std::int64_t> counts{own, 4 * unit - own};
       auto output = at::zeros({counts[static_cast<std::size_t>(group.rank())]});
       const auto error = error_of([&] {
-        group.reduce_scatter(output, at::zeros({4 * unit}), ReduceOp::sum, false, counts, "x")
-            .wait();
+        group.reduce_scatter(output, at::zeros({4 * unit}), {.counts = counts}, "x").wait();
       });
       expect_contains(error, "the counts are not the same");
     });

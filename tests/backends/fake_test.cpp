@@ -46,7 +46,7 @@ TEST_CASE("a fake world looks as if all ranks held the same") {
 
   auto part = at::full({2}, 100.0);
   const auto input = at::arange(8).to(at::kFloat);
-  group->reduce_scatter(part, input, ReduceOp::sum, true, {}, "x").wait();
+  group->reduce_scatter(part, input, {.accumulate = true}, "x").wait();
   CHECK(at::equal(part, at::arange(2).to(at::kFloat).add(2).mul(4).add(100)));
 
   auto exchanged = at::zeros({8});
@@ -68,8 +68,8 @@ TEST_CASE("a fake world reduces integers that wrap around, and divides means") {
   CHECK(at::equal(shorts.to(at::kLong), at::full({2}, 3000, at::kLong)));
   auto accumulated = at::full({1}, 7, at::kInt).to(at::kUInt16);
   group
-      ->reduce_scatter(accumulated, at::full({1000}, 2, at::kInt).to(at::kUInt16), ReduceOp::sum,
-                       true, {}, "x")
+      ->reduce_scatter(accumulated, at::full({1000}, 2, at::kInt).to(at::kUInt16),
+                       {.accumulate = true}, "x")
       .wait();
   CHECK(at::equal(accumulated.to(at::kLong), at::full({1}, 2007, at::kLong)));
   auto gradients = at::full({3}, 6.0);

@@ -21,6 +21,8 @@ class Gloo final : public Communicator {
         group_(std::make_shared<gloo::Group>(endpoint)) {}
 
   ~Gloo() override { group_->leave(); }
+  Gloo(const Gloo&) = delete;
+  Gloo& operator=(const Gloo&) = delete;
 
   std::string_view name() const noexcept override { return "gloo"; }
   Capabilities capabilities() const noexcept override {
@@ -56,8 +58,9 @@ std::unique_ptr<Communicator> Gloo::split(int color, int key) {
   std::vector<std::pair<std::int64_t, int>> members;
   const auto* const pairs = all.const_data_ptr<std::int64_t>();
   for (int rank = 0; rank < size(); ++rank) {
-    if (pairs[2 * rank] == color) {
-      members.emplace_back(pairs[2 * rank + 1], rank);
+    const auto* const pair = pairs + std::ptrdiff_t{2} * rank;
+    if (pair[0] == color) {
+      members.emplace_back(pair[1], rank);
     }
   }
   std::sort(members.begin(), members.end());

@@ -38,7 +38,7 @@ constexpr std::int64_t block = 1024;
 /// element.
 template <class Op, class Wide, class Out, class A, class B>
 MUSTER_INLINE void run_pair(Out* output, const A* a, const B* b, std::int64_t numel, Wide factor) {
-#pragma GCC ivdep
+  MUSTER_INDEPENDENT_ROUNDS
   for (std::int64_t i = 0; i < numel; ++i) {
     output[i] = store<Out>(finish<Op>(Op::apply(load<Wide>(a[i]), load<Wide>(b[i])), factor));
   }

@@ -47,7 +47,7 @@ void scale_with(void (*loop)(Element*, std::int64_t, Wide), const at::Tensor& de
 
 template <class Out, class In>
 MUSTER_INLINE void cast_all(Out* output, const In* input, std::int64_t numel) {
-#pragma GCC ivdep
+  MUSTER_INDEPENDENT_ROUNDS
   for (std::int64_t i = 0; i < numel; ++i) {
     output[i] = store<Out>(load<float>(input[i]));
   }

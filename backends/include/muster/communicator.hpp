@@ -16,6 +16,13 @@
 
 namespace muster {
 
+/// How a reduce_scatter reduces and cuts.
+struct ReduceScatterOptions {
+  ReduceOp op = ReduceOp::sum;
+  bool accumulate = false;                 ///< Add to what the output holds; sums only.
+  std::span<const std::int64_t> counts{};  ///< Elements each rank gets; empty: all the same.
+};
+
 /// What a communicator can do, asked before it is used.
 struct Capabilities {
   bool ordered_sums =
@@ -59,13 +66,12 @@ class Communicator {
   /// to a narrow dtype. Counts that add up to 0 divide nothing.
   Work all_reduce_mean(at::Tensor tensor, std::int64_t divided, double count,
                        std::string_view label);
-  /// input: [sum of counts]; output: [counts[rank]], of the same or a wider dtype. Equal counts if
-  /// `counts` is empty. With `accumulate`, of sums only, the ranks' parts are added to output one
-  /// after the other, in rank order.
-  Work reduce_scatter(at::Tensor output, at::Tensor input, ReduceOp op, bool accumulate,
-                      std::span<const std::int64_t> counts, std::string_view label);
+  /// input: [sum of counts]; output: [counts[rank]], of the same or a wider dtype. With
+  /// `accumulate` the ranks' parts are added to output one after the other, in rank order.
+  Work reduce_scatter(at::Tensor output, at::Tensor input, const ReduceScatterOptions& options,
+                      std::string_view label);
   Work reduce_scatter(at::Tensor output, at::Tensor input, std::string_view label) {
-    return reduce_scatter(std::move(output), std::move(input), ReduceOp::sum, false, {}, label);
+    return reduce_scatter(std::move(output), std::move(input), {}, label);
   }
   /// input: [n, ...]; output: [size * n, ...] in rank order; with `counts` (elements), ranks may
   /// differ.
