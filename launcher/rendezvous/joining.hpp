@@ -21,6 +21,7 @@ class Joining {
           std::optional<std::string> taken = std::nullopt);
   Joining(const Joining&) = delete;
   Joining& operator=(const Joining&) = delete;
+  ~Joining() = default;
 
   /// Blocks until all are there. Throws ConfigError if the hosts do not agree, or if what answers
   /// is not muster's; Error (timed_out) if one does not come in time; Interrupted for a signal.

@@ -82,7 +82,7 @@ std::vector<fs::path> earlier_files(const fs::path& folder, const OwnRanks& own,
 /// A new folder "earlier-N" with the smallest N that is free, whoever else makes one.
 fs::path make_place(const fs::path& folder) {
   for (int number = 1;; ++number) {
-    const fs::path place = folder / ("earlier-" + std::to_string(number));
+    fs::path place = folder / ("earlier-" + std::to_string(number));
     if (::mkdir(place.c_str(), 0777) == 0) return place;
     if (errno != EEXIST) refuse(folder.string(), "cannot be written to", errno);
   }
