@@ -13,20 +13,42 @@ std::string_view after(std::string_view line, std::string_view head) {
   return line.substr(head.size());
 }
 
+/// Where `  File "a.py", line 3, in f` begins in a line, or npos. Python's dump of a crash looks
+/// much the same, but has no comma after the number.
+std::size_t frame_in(std::string_view line) {
+  const auto start = line.find("  File \"");
+  const auto number = line.find("\", line ", start);
+  if (start == line.npos || number == line.npos) return line.npos;
+  const auto end = line.find_first_not_of("0123456789", number + 8);
+  return end == line.npos || line[end] == ',' ? start : line.npos;
+}
+
+/// "torch.OutOfMemoryError: no", "KeyError"
+bool names_exception(std::string_view line) {
+  const auto type = line.substr(0, line.find(':'));
+  return type.find(' ') == type.npos && (type.ends_with("Error") || type.ends_with("Exception"));
+}
+
 /// "ValueError: no" in "Traceback ...", indented lines, "ValueError: no"; several may be chained.
-/// A program may put something of its own before each line: PyTorch "[rank1]: ".
+/// A program may put something of its own before each line: PyTorch "[rank1]: ". A long one has
+/// lost its first lines here, and a SyntaxError has no such first line.
 std::string python_text(std::span<const std::string> lines) {
   std::string text, before;
-  bool inside = false;
+  bool inside = false, headed = false;
   for (const std::string_view line : lines) {
+    const auto frame = inside ? line.npos : frame_in(line);
     if (line.ends_with(traceback)) {
       before = line.substr(0, line.size() - traceback.size());
+      inside = headed = true;
+    } else if (frame != line.npos) {
+      before = line.substr(0, frame);
       inside = true;
+      headed = false;
     } else if (inside && line.starts_with(before)) {
       const auto rest = line.substr(before.size());
       if (rest.empty() || rest.front() == ' ' || rest.front() == '\t') continue;
       inside = false;
-      text = rest;
+      if (headed || names_exception(rest)) text = rest;
     }
   }
   return text;

@@ -26,6 +26,20 @@ TEST_CASE("the last line of a traceback, of the last one if they are chained") {
   CHECK(text_of({"Traceback (most recent call last):", "  File \"a.py\""}).empty());
 }
 
+TEST_CASE("a traceback whose first lines are gone, or that has none") {
+  CHECK(text_of({"[rank1]:     loss.backward()", "[rank1]:            ^^^^^^",
+                 "[rank1]:   File \"a.py\", line 3, in step", "[rank1]:     raise Full(3)",
+                 "[rank1]: torch.OutOfMemoryError: no room"}) == "torch.OutOfMemoryError: no room");
+  CHECK(text_of({"  File \"a.py\", line 1", "    f(", "     ^",
+                 "SyntaxError: '(' was never closed"}) == "SyntaxError: '(' was never closed");
+  CHECK(
+      text_of({"Stack:", "  File \"a.py\", line 3, in step", "    print_stack()", "done"}).empty());
+  CHECK(text_of({"Fatal Python error: Segmentation fault", "",
+                 "Current thread (most recent call first):", "  File \"a.py\", line 3 in step",
+                 "ExtensionError: not of this"})
+            .empty());
+}
+
 TEST_CASE("panics") {
   CHECK(text_of({"thread 'main' panicked at src/main.rs:2:5:", "index out of bounds"}) ==
         "index out of bounds");
