@@ -6,7 +6,6 @@ in BUILD_FOLDER/tests/reports, from which its cases are counted; any other entry
 
 import fcntl
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,14 +15,10 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 
+from support.clean_environment import clean_environment
+
 SOURCE = Path(__file__).resolve().parent
 OUTPUT_LINES = 60  # of a failed entry, from its end
-# A test must not see the job, the settings or the scheduler of whoever runs it.
-FOREIGN = re.compile(
-    r"(MUSTER_|TORCHELASTIC_|ACCELERATE_|SLURM_|OMPI_|PMI_|PMIX_|RANK$|WORLD_SIZE$|LOCAL_|GROUP_|ROLE_"
-    r"|NODE_RANK$|MASTER_|OMP_NUM_THREADS$|LSB_|PBS_|FLUX_|PRTE_|PALS_|KUBERNETES_"
-    r"|CUDA_VISIBLE_DEVICES$)"
-)
 
 
 class Entry:
@@ -115,7 +110,7 @@ def run_group(build, entries):
     """Runs entries; yields (entry, status, output) of each."""
     for entry in entries:
         entry.report.unlink(missing_ok=True)
-    environment = {k: v for k, v in os.environ.items() if not FOREIGN.match(k)}
+    environment = clean_environment()
     names = "|".join(re.escape(entry.name) for entry in entries)
     with tempfile.TemporaryDirectory() as folder:
         junit = Path(folder) / "ctest.xml"

@@ -1,32 +1,18 @@
-"""The Python side: a virtual environment with PyTorch, made on demand in the cache."""
+"""The Python side: PyTorch's launcher and its DistributedDataParallel."""
 
-import os
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-def cache_folder():
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "muster"
+from support.python_environment import torch_environment  # noqa: E402
 
 
-def find_python(version):
+def find_python():
     """The interpreter of the peer's environment; made first if it is missing. None if it cannot be."""
-    folder = cache_folder() / f"benchmark-torch-{version}"
-    python = folder / "bin/python"
-    done = folder / "complete"
-    if done.exists():
-        return python
-    print(f"benchmark: installing torch {version} and what it needs into {folder} (about 3 GB to "
-          "download, 7 GB on disk)", file=sys.stderr)
     try:
-        venv.create(folder, with_pip=True, clear=True)
-        packages = [f"torch=={version}", "numpy"]
-        subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
+        return torch_environment()
     except (OSError, subprocess.SubprocessError) as problem:
         print(f"benchmark: no PyTorch to compare with: {problem}", file=sys.stderr)
         return None
-    done.touch()
-    return python
