@@ -52,9 +52,10 @@ void keep_only(UniqueFd& socket, UniqueFd& records) {
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   set_process_title("rank-guardian", "of " + std::to_string(launcher));
   RankProcesses ranks(images.size());
+  StartStacks stacks = inherited.stop_on_exec ? StartStacks() : StartStacks(images.size());
   int refused = 0;
   for (std::size_t i = 0; i < images.size() && refused == 0; ++i) {
-    const pid_t pid = fork_rank(images[i], inherited, ends.writer.get());
+    const pid_t pid = fork_rank(images[i], inherited, ends.writer.get(), stacks.of(i));
     if (pid < 0) {
       refused = errno;
     } else {
@@ -65,8 +66,8 @@ void keep_only(UniqueFd& socket, UniqueFd& records) {
     for (const RankProcesses::Process& rank : ranks.all()) stop_at_start(rank.pid);
   ends.writer.reset();
   keep_only(ends.socket, ends.records);
-  GuardianLoop({std::move(ends.socket), std::move(ends.records)}, std::move(ranks), std::move(tree),
-               run_directory)
+  GuardianLoop({std::move(ends.socket), std::move(ends.records), std::move(stacks)},
+               std::move(ranks), std::move(tree), run_directory)
       .run(refused);
 }
 

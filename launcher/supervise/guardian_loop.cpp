@@ -29,6 +29,7 @@ GuardianLoop::GuardianLoop(Ends ends, RankProcesses ranks, JobTree tree, std::st
     : socket_(std::move(ends.socket)),
       records_(std::move(ends.records)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      stacks_(std::move(ends.stacks)),
       ranks_(std::move(ranks)),
       tree_(std::move(tree)),
       run_directory_(std::move(run_directory)) {
@@ -139,7 +140,9 @@ void GuardianLoop::on_records() {
     start_failed_ = start_failed_ || record.fatal != 0;
     tell({.kind = kind, .rank = record.rank, .stage = record.stage, .error = record.error});
   }
-  if (size == 0) records_.reset();
+  if (size != 0) return;
+  records_.reset();
+  stacks_ = {};
 }
 
 void GuardianLoop::on_child() {

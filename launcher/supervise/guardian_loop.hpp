@@ -2,6 +2,7 @@
 
 #include "supervise/kill_tree.hpp"
 #include "supervise/rank_processes.hpp"
+#include "supervise/start_stacks.hpp"
 #include "unique_fd.hpp"
 
 #include <set>
@@ -16,6 +17,7 @@ class GuardianLoop {
  public:
   struct Ends {
     UniqueFd socket, records;
+    StartStacks stacks;  ///< Of ranks that run no program yet; kept until `records` ends.
   };
 
   /// `run_directory` is removed if the launcher is gone at the end; empty: there is none.
@@ -40,6 +42,7 @@ class GuardianLoop {
   [[noreturn]] void end_all();
 
   UniqueFd socket_, records_, children_, epoll_;
+  StartStacks stacks_;
   RankProcesses ranks_;
   JobTree tree_;
   std::string run_directory_;

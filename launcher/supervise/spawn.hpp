@@ -2,6 +2,8 @@
 
 #include "supervise/rank_image.hpp"
 
+#include <cstddef>
+#include <span>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -21,8 +23,11 @@ struct Inherited {
 /// Forks a rank, which becomes its program in a session of its own and dies with the caller's
 /// thread. Does not wait for it: failures come as StartRecords through `records`, a pipe whose
 /// end says that all programs run. Returns -1 (errno) if there is no new process.
-/// Must be called from the main thread of a process without other threads.
-pid_t fork_rank(const RankImage& image, const Inherited& inherited, int records);
+/// Until its program runs it may use `stack` (StartStacks) and the image, in the caller's memory;
+/// it has a copy of all if `stack` is empty, as it must be with Inherited::stop_on_exec. Must be
+/// called from the main thread of a process without other threads.
+pid_t fork_rank(const RankImage& image, const Inherited& inherited, int records,
+                std::span<std::byte> stack);
 
 /// With Inherited::stop_on_exec: waits until the rank's program is there, and leaves it stopped as
 /// by SIGSTOP. One that ended before stays unreaped. Must be called where it was forked.

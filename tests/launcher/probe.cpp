@@ -19,6 +19,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <map>
+#include <sched.h>
 #include <stdexcept>
 #include <string>
 #include <sys/ioctl.h>
@@ -253,33 +254,45 @@ void tell_stack_when_asked() {
   backtrace(warm, 2);
 }
 
-/// From here on, as in a sandbox made before these calls were, they fail with `error`; and so does
-/// the wish to be a subreaper, if it shall.
-void deny_new_calls(int error, bool no_subreaper) {
-  const unsigned refuse = SECCOMP_RET_ERRNO | static_cast<unsigned>(error);
-  const unsigned subreaper = no_subreaper ? PR_SET_CHILD_SUBREAPER : ~0U;
-  const auto numbers = {
-      __NR_pidfd_open, __NR_pidfd_send_signal, __NR_close_range,  __NR_memfd_create,
-      __NR_clone3,     __NR_sched_setaffinity, __NR_set_mempolicy, __NR_ptrace};
-  std::vector<sock_filter> filter;
+using Filter = std::vector<sock_filter>;
+
+/// The call `number` fails, if its first argument is `first`.
+void refuse_first(Filter& filter, long number, unsigned first, unsigned refuse) {
   filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
-  for (const long number : numbers) {
+  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 3));
+  filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)));
+  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 0, 1));
+  filter.push_back(BPF_STMT(BPF_RET | BPF_K, refuse));
+}
+
+/// What fails in a sandbox made before these calls were.
+void refuse_new_calls(Filter& filter, unsigned refuse) {
+  filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
+  for (const long number :
+       {__NR_pidfd_open, __NR_pidfd_send_signal, __NR_close_range, __NR_memfd_create, __NR_clone3,
+        __NR_sched_setaffinity, __NR_set_mempolicy, __NR_ptrace}) {
     filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1));
     filter.push_back(BPF_STMT(BPF_RET | BPF_K, refuse));
   }
-  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_prctl, 0, 3));
-  filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)));
-  filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, subreaper, 0, 1));
-  filter.push_back(BPF_STMT(BPF_RET | BPF_K, refuse));
+}
+
+/// `probe --in-sandbox ERRNO program...`; `--in-narrow-sandbox`: without subreapers too;
+/// `--in-copying-sandbox`: where a child cannot run in its parent's memory.
+void run_in_sandbox(char** argv) {
+  const std::string kind = argv[1];
+  const unsigned refuse = SECCOMP_RET_ERRNO | static_cast<unsigned>(std::atoi(argv[2]));
+  Filter filter;
+  if (kind == "--in-copying-sandbox") {
+    refuse_first(filter, __NR_clone, CLONE_VM | SIGCHLD, refuse);
+  } else {
+    refuse_new_calls(filter, refuse);
+  }
+  if (kind == "--in-narrow-sandbox")
+    refuse_first(filter, __NR_prctl, PR_SET_CHILD_SUBREAPER, refuse);
   filter.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) std::exit(77);
-}
-
-/// `probe --in-sandbox ERRNO program...`, or `--in-narrow-sandbox`, without subreapers.
-void run_in_sandbox(char** argv) {
-  deny_new_calls(std::atoi(argv[2]), std::string(argv[1]) == "--in-narrow-sandbox");
   execvp(argv[3], argv + 3);
   std::exit(99);
 }

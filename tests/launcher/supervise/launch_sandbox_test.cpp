@@ -61,6 +61,15 @@ TEST_CASE("everything works without pidfds, close_range and memfd_create") {
   }
 }
 
+TEST_CASE("ranks start where a child cannot run in its parent's memory") {
+  const int error = GENERATE(ENOSYS, EPERM, EINVAL);
+  LaunchRun run({"-n", "2", "--", probe_program(), "--exit-on", "1:7"},
+                sandbox(error, "--in-copying-sandbox"));
+  const LaunchEnd end = run.wait();
+  CHECK(end.code == 7);
+  CHECK_THAT(end.err, ContainsSubstring("rank 1 failed first: exit 7"));
+}
+
 TEST_CASE("ranks that may not be bound run, with one warning for all") {
   const int error = GENERATE(ENOSYS, EPERM);
   LaunchRun run({"-n", "2", "--devices", "cpu", "--bind", "core", "--", probe_program()},

@@ -2,12 +2,15 @@
 
 #include "launcher/temporary_folder.hpp"
 #include "supervise/protocol.hpp"
+#include "supervise/start_stacks.hpp"
 #include "topology/cpu_list.hpp"
 #include "topology/cpus.hpp"
 #include "unique_fd.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
+#include <cerrno>
 #include <fcntl.h>
 #include <fstream>
 #include <iterator>
@@ -15,12 +18,16 @@
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 namespace muster::launcher {
 namespace {
 
-/// What a program that was started for `spec` printed; `refused` is what it was denied.
-std::string output_of(ProcessSpec spec, std::optional<StartRecord>& refused) {
+const Inherited inherited;
+
+/// What a program that was started for `spec` printed, in our memory where that can be, and as a
+/// copy of us; `refused` is what it was denied.
+std::string output_of(const ProcessSpec& spec, std::optional<StartRecord>& refused) {
   const test::TemporaryFolder folder;
   const auto path = folder.path() + "/out";
   int records[2];
@@ -29,7 +36,8 @@ std::string output_of(ProcessSpec spec, std::optional<StartRecord>& refused) {
   UniqueFd writing(records[1]);
   const UniqueFd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   const RankImage image(spec, "/bin/cat", {.standard = {-1, out.get(), -1}});
-  const pid_t pid = fork_rank(image, {}, writing.get());
+  const StartStacks stacks = GENERATE(true, false) ? StartStacks(1) : StartStacks();
+  const pid_t pid = fork_rank(image, inherited, writing.get(), stacks.of(0));
   writing.reset();
   REQUIRE(pid > 0);
   StartRecord record;
@@ -64,6 +72,32 @@ TEST_CASE("A rank starts with its NUMA node's memory first") {
   const auto maps = output_of(spec, refused);
   if (refused) SKIP("the kernel or a sandbox denies set_mempolicy");
   CHECK(maps.find(" prefer:0 ") != maps.npos);
+}
+
+TEST_CASE("A rank that fails in our memory leaves our errno alone") {
+  ProcessSpec spec;
+  spec.argv = {"none"};
+  spec.cpus = {100000};
+  int records[2];
+  REQUIRE(::pipe2(records, O_CLOEXEC) == 0);
+  const UniqueFd reading(records[0]);
+  UniqueFd writing(records[1]);
+  const RankImage image(spec, "/none", {});
+  const StartStacks stacks(1);
+  errno = 0;
+  const pid_t pid = fork_rank(image, inherited, writing.get(), stacks.of(0));
+  writing.reset();
+  std::vector<StartRecord> told;
+  StartRecord record;
+  while (::read(reading.get(), &record, sizeof record) == sizeof record) told.push_back(record);
+  CHECK(errno == 0);
+  int status = 0;
+  REQUIRE(::waitpid(pid, &status, 0) == pid);
+  CHECK(WEXITSTATUS(status) == 127);
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].error == EINVAL);
+  CHECK(told[1].stage == StartStage::exec);
+  CHECK(told[1].error == ENOENT);
 }
 
 TEST_CASE("CPUs that do not exist are told, and the program runs") {
