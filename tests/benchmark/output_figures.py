@@ -6,6 +6,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+
+from figures import Figure
 
 # Writes MEGABYTES in lines of 80 bytes, then waits until it is told to end.
 WRITER = """
@@ -21,16 +24,20 @@ while not os.path.exists(sys.argv[2]):
 # Rank 1 fails, and says when; rank 0 says when it was told to end.
 FAILING = """
 import os, signal, sys, time
-if os.environ['RANK'] == '0':
+rank = os.environ['RANK']
+def tell():
+    with open(f'{sys.argv[1]}.{rank}', 'w') as file:
+        file.write(str(time.monotonic_ns()))
+if rank == '0':
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     open(sys.argv[1], 'w').close()
     signal.sigwait([signal.SIGTERM])
-    sys.stdout.write(f'{time.monotonic_ns()}\\n')
+    tell()
 else:
     while not os.path.exists(sys.argv[1]):
         time.sleep(0.001)
     time.sleep(0.05)
-    os.write(1, f'{time.monotonic_ns()}\\n'.encode())
+    tell()
     os._exit(7)
 """
 
@@ -101,15 +108,31 @@ def output_figures(muster, megabytes):
     return figures
 
 
-def failure_ms(muster, rounds):
+def failure_ms(launch, rounds):
     """From the last moment of a rank that fails until another one has its SIGTERM."""
     times = []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
-            program = [sys.executable, "-c", FAILING, os.path.join(folder, "ready")]
-            command = [muster, "launch", "-n", "2", "--devices", "cpu", "-q", "--", *program]
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                  text=True, check=False)
-        said = dict(line.split("] ") for line in done.stdout.splitlines())
-        times.append((int(said["[0"]) - int(said["[1"])) / 1e6)
+            ready = os.path.join(folder, "ready")
+            subprocess.run([*map(str, launch), sys.executable, "-c", FAILING, ready], check=False,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            failed, told = (int(Path(f"{ready}.{rank}").read_text()) for rank in (1, 0))
+        times.append((told - failed) / 1e6)
     return {"median_ms": statistics.median(times), "worst_ms": max(times)}
+
+
+def failure_figures(muster, torchrun, rounds):
+    ours = failure_ms([muster, "launch", "-n", "2", "--devices", "cpu", "-q", "--"], rounds)
+    peer = None
+    if torchrun:
+        start = [*torchrun, "--standalone", "--no-python", "--nproc-per-node", 2]
+        peer = ("torchrun", failure_ms(start, 3)["median_ms"])
+    return ours, [Figure("failure acted on, median", ours["median_ms"], "ms", most=5, judge="ours",
+                         peer=peer)]
+
+
+def cost_figures(costs):
+    """Of what `output_figures` measured."""
+    cat = ("cat", costs["cat"]["cpu_s_a_gb"])
+    return [Figure(f"a GB of output, {name}", cost["cpu_s_a_gb"], "CPU s", most=1, judge="ours", peer=cat)
+            for name, cost in costs.items() if name != "cat"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# smoke.sh NAME BUILD_FOLDER: the benchmark NAME runs, and gives numbers above 0.
+# smoke.sh NAME BUILD_FOLDER: the benchmark NAME runs, and gives numbers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 arguments=(--build "$2" --rounds 1 --steps 3 --no-peer)
@@ -11,8 +11,11 @@ def numbers(value):
     if isinstance(value, dict):
         for part in value.values():
             yield from numbers(part)
-    else:
+    elif isinstance(value, list):
+        for part in value:
+            yield from numbers(part)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
         yield value
 
 found = list(numbers(json.load(sys.stdin)))
-assert found and all(number > 0 for number in found), found'
+assert found and all(number >= 0 for number in found) and any(found), found'
