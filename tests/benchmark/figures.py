@@ -1,17 +1,28 @@
 """Measuring commands in turn, and telling the figures."""
 
 import json
+import os
+import shutil
 import statistics
 import subprocess
 import time
 
 
-def time_command(command, environment=None):
-    """Milliseconds from start to end of a command that has to succeed."""
+def time_command(words, environment=None):
+    """Milliseconds from start to end of a command that has to succeed.
+
+    Without subprocess, whose own work would be a tenth of the shortest ones.
+    """
+    program = shutil.which(words[0])
+    nowhere = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+               (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     start = time.perf_counter()
-    subprocess.run(command, check=True, env=environment, stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL)
-    return (time.perf_counter() - start) * 1e3
+    process = os.posix_spawn(program, words, environment or os.environ, file_actions=nowhere)
+    _, status = os.waitpid(process, 0)
+    milliseconds = (time.perf_counter() - start) * 1e3
+    if status != 0:
+        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), words)
+    return milliseconds
 
 
 class Command:
