@@ -38,6 +38,7 @@ int Accelerator::gradient_accumulation_steps() const noexcept {
 
 void Accelerator::free_memory() {
   state_->scopes.clear();
+  state_->schedulers.clear();
   state_->optimizers.clear();
   state_->models.clear();
 }

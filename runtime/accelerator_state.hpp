@@ -8,6 +8,7 @@
 
 #include "prepared_model.hpp"
 #include "prepared_optimizer.hpp"
+#include "prepared_scheduler.hpp"
 #include "session.hpp"
 
 #include <memory>
@@ -40,6 +41,7 @@ struct AcceleratorState {
   std::vector<std::shared_ptr<PreparedModel>> models;
   /// The program's own object may be gone before the Accelerator, so only handles keep these.
   std::vector<std::weak_ptr<PreparedOptimizer>> optimizers;
+  std::vector<std::weak_ptr<PreparedScheduler>> schedulers;
   std::vector<std::shared_ptr<MicroStep>> scopes;  ///< Innermost last.
 
   /// The ranks that data is spread over. Throws CommunicationError after end_training().

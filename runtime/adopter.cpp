@@ -46,16 +46,25 @@ ModelHandle Adopter::adopt(const torch::jit::Module& module) const {
   return ModelHandle(adopt_view(*state_, view_module(module)));
 }
 
-Optimizer Adopter::adopt(std::shared_ptr<torch::optim::Optimizer> optimizer) const {
-  if (!optimizer) throw ModelError("prepare: the optimizer is null");
+std::vector<std::shared_ptr<PreparedOptimizer>> Adopter::known_optimizers() const {
   std::erase_if(state_->optimizers, [](const auto& kept) { return kept.expired(); });
-  for (const auto& kept : state_->optimizers) {
-    auto known = kept.lock();
-    if (known && known->optimizer == optimizer) return Optimizer(std::move(known));
+  std::vector<std::shared_ptr<PreparedOptimizer>> known;
+  for (const auto& kept : state_->optimizers) known.push_back(kept.lock());
+  return known;
+}
+
+Optimizer Adopter::adopt(std::shared_ptr<torch::optim::Optimizer> optimizer) {
+  if (!optimizer) throw ModelError("prepare: the optimizer is null");
+  const auto known = known_optimizers();
+  const auto same = std::ranges::find(known, optimizer, &PreparedOptimizer::optimizer);
+  if (same != known.end()) {
+    optimizers_.push_back(*same);
+  } else {
+    optimizers_.push_back(prepare_optimizer(std::move(optimizer), state_->models));
+    optimizers_.back()->mesh = state_->mesh();
+    state_->optimizers.push_back(optimizers_.back());
   }
-  auto prepared = prepare_optimizer(std::move(optimizer), state_->models);
-  state_->optimizers.push_back(prepared);
-  return Optimizer(std::move(prepared));
+  return Optimizer(optimizers_.back());
 }
 
 Adopter::Part Adopter::part() const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <muster/mesh.hpp>
+
 #include "prepared_model.hpp"
 
 #include <cstdint>
@@ -12,6 +14,8 @@ class Optimizer;
 
 namespace muster {
 
+struct PreparedScheduler;
+
 /// An optimizer and the prepared models whose parameters it updates.
 struct PreparedOptimizer {
   PreparedOptimizer(std::shared_ptr<torch::optim::Optimizer> torch_optimizer,
@@ -22,6 +26,8 @@ struct PreparedOptimizer {
 
   std::shared_ptr<torch::optim::Optimizer> optimizer;
   std::vector<std::shared_ptr<PreparedModel>> models;
+  std::shared_ptr<Mesh> mesh;  ///< Of the Accelerator that prepared it.
+  std::weak_ptr<PreparedScheduler> rates_set_by;
   std::uint64_t steps = 0;  ///< Updates made.
   bool skipped = false;     ///< The newest step that was due made none.
 

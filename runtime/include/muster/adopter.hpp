@@ -3,12 +3,15 @@
 #include <muster/loop_state.hpp>
 #include <muster/model.hpp>
 #include <muster/optimizer.hpp>
+#include <muster/scheduler.hpp>
+#include <muster/scheduler_source.hpp>
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace torch::nn {
 class Module;
@@ -18,14 +21,20 @@ namespace muster {
 
 struct AcceleratorState;
 
-/// Takes objects over for one Accelerator. An object that was prepared before gives the same again.
+/// Takes the objects of one call of prepare() over for its Accelerator. An object that was prepared
+/// before gives the same again.
 class Adopter {
  public:
   explicit Adopter(std::shared_ptr<AcceleratorState> state) : state_(std::move(state)) {}
 
   ModelHandle adopt(std::shared_ptr<torch::nn::Module> module) const;
   ModelHandle adopt(const torch::jit::Module& module) const;
-  Optimizer adopt(std::shared_ptr<torch::optim::Optimizer> optimizer) const;
+  Optimizer adopt(std::shared_ptr<torch::optim::Optimizer> optimizer);
+  /// Throws ModelError if its optimizer is not prepared.
+  Scheduler adopt(const Scheduler& scheduler) const;
+  /// Of the only optimizer of this call, else of the Accelerator; a torch::optim::LRScheduler has
+  /// its own. Throws ModelError if that leaves a choice, or none.
+  Scheduler adopt(SchedulerSource source) const;
 
   /// What a data loader needs to read this rank's part.
   struct Part {
@@ -37,7 +46,11 @@ class Adopter {
   Part part() const;
 
  private:
+  std::vector<std::shared_ptr<PreparedOptimizer>> known_optimizers() const;
+  std::shared_ptr<PreparedOptimizer> optimizer_for(const SchedulerSource& source) const;
+
   std::shared_ptr<AcceleratorState> state_;
+  std::vector<std::shared_ptr<PreparedOptimizer>> optimizers_;  ///< Of this call.
 };
 
 }  // namespace muster

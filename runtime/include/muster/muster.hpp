@@ -7,3 +7,5 @@
 #include <muster/log.hpp>
 #include <muster/progress.hpp>
 #include <muster/safetensors.hpp>
+#include <muster/scheduler.hpp>
+#include <muster/schedules.hpp>

@@ -51,6 +51,7 @@ class Optimizer {
   bool operator==(const Optimizer& other) const noexcept = default;
 
  private:
+  friend class Scheduler;
   std::shared_ptr<PreparedOptimizer> prepared_;
 };
 

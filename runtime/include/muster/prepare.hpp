@@ -3,9 +3,13 @@
 #include <muster/adopter.hpp>
 #include <muster/model.hpp>
 #include <muster/optimizer.hpp>
+#include <muster/scheduler.hpp>
+#include <muster/scheduler_source.hpp>
+#include <muster/share.hpp>
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -32,14 +36,10 @@ concept ScriptModule = std::same_as<T, torch::jit::Module>;
 template <class T>
 concept AnyModule = SharedModule<T> || ModuleHolder<T> || ScriptModule<T>;
 
+/// An optimizer, or a std::unique_ptr or std::shared_ptr of one.
 template <class T>
-concept TorchOptimizer = std::is_class_v<T> && std::is_base_of_v<torch::optim::Optimizer, T>;
-
-/// A std::unique_ptr or std::shared_ptr of an optimizer.
-template <class T>
-concept OptimizerPointer = requires(const T& pointer) {
-  { pointer.get() } -> std::convertible_to<torch::optim::Optimizer*>;
-};
+concept AnyOptimizer =
+    ObjectOf<T, torch::optim::Optimizer> || PointerTo<T, torch::optim::Optimizer>;
 
 /// A DataLoader, which gives the part of rank `index` of `count`.
 template <class T>
@@ -63,62 +63,65 @@ auto take_model(const Adopter& adopter, const T& object) {
   }
 }
 
-/// An optimizer or a std::unique_ptr that is an lvalue is borrowed, and must outlive the handle; an
-/// rvalue is owned by it, and a std::shared_ptr of either kind shared.
-template <class T>
-Optimizer take_optimizer(const Adopter& adopter, T&& object) {
-  using Object = std::remove_cvref_t<T>;
-  using Pointer = std::shared_ptr<torch::optim::Optimizer>;
-  if constexpr (TorchOptimizer<Object>) {
-    if constexpr (std::is_lvalue_reference_v<T>) {
-      return adopter.adopt(Pointer(std::shared_ptr<void>(), &object));
-    } else {
-      return adopter.adopt(std::make_shared<Object>(std::forward<T>(object)));
-    }
-  } else if constexpr (std::is_lvalue_reference_v<T> && !std::is_copy_constructible_v<Object>) {
-    return adopter.adopt(Pointer(std::shared_ptr<void>(), object.get()));
-  } else {
-    return adopter.adopt(Pointer(std::forward<T>(object)));
-  }
-}
-
 template <class>
 inline constexpr bool cannot_be_prepared = false;
 
 /// One object of prepare(), as its handle.
 template <class T>
-auto take(const Adopter& adopter, T&& object) {
+auto take(Adopter& adopter, T&& object) {
   using Object = std::remove_cvref_t<T>;
   if constexpr (Handle<Object>) {
     return object;
   } else if constexpr (AnyModule<Object>) {
     return take_model(adopter, object);
-  } else if constexpr (TorchOptimizer<Object> || OptimizerPointer<Object>) {
-    return take_optimizer(adopter, std::forward<T>(object));
+  } else if constexpr (AnyOptimizer<Object>) {
+    return adopter.adopt(share<torch::optim::Optimizer>(std::forward<T>(object)));
+  } else if constexpr (std::same_as<Object, Scheduler>) {
+    return adopter.adopt(object);
   } else if constexpr (ShardableLoader<Object>) {
     auto part = adopter.part();
     return object.sharded(part.index, part.count, std::move(part.loop), part.device, part.seed);
+  } else if constexpr (SchedulerOptions<Object>) {
+    return adopter.adopt(scheduler_source(std::forward<T>(object)));
   } else {
     static_assert(cannot_be_prepared<Object>,
                   "prepare() takes a std::shared_ptr of a module, a TORCH_MODULE holder, a "
-                  "torch::jit::Module, an optimizer, or a muster::DataLoader");
+                  "torch::jit::Module, an optimizer, a scheduler, or a muster::DataLoader");
   }
 }
 
-/// Models first, whatever the order, since optimizers need them; results in the order given.
+template <class T>
+using Taken = decltype(take(std::declval<Adopter&>(), std::declval<T>()));
+
+/// Optimizers need their models, and schedulers their optimizers.
+template <class T>
+inline constexpr int turn_of = AnyModule<T>      ? 0
+                               : AnyOptimizer<T> ? 1
+                                                 : 2;
+
+template <class T>
+void take_at_turn(int turn, Adopter& adopter, T&& object, std::optional<Taken<T>>& taken) {
+  if (turn == turn_of<std::remove_cvref_t<T>>) {
+    taken.emplace(take(adopter, std::forward<T>(object)));
+  }
+}
+
+/// Results in the order given.
 template <class... Objects>
-auto take_all(const Adopter& adopter, Objects&&... objects) {
-  const auto introduce = [&adopter](const auto& object) {
-    if constexpr (AnyModule<std::remove_cvref_t<decltype(object)>>) {
-      take_model(adopter, object);
-    }
-  };
-  (introduce(objects), ...);
+auto take_all(Adopter adopter, Objects&&... objects) {
+  std::tuple<std::optional<Taken<Objects>>...> taken;
+  for (const int turn : {0, 1, 2}) {
+    std::apply(
+        [&](auto&... slots) {
+          (take_at_turn<Objects>(turn, adopter, std::forward<Objects>(objects), slots), ...);
+        },
+        taken);
+  }
   if constexpr (sizeof...(Objects) == 1) {
-    return take(adopter, std::forward<Objects>(objects)...);
+    return std::move(*std::get<0>(taken));
   } else {
-    return std::tuple<decltype(take(adopter, std::forward<Objects>(objects)))...>{
-        take(adopter, std::forward<Objects>(objects))...};
+    return std::apply(
+        [](auto&... slots) { return std::tuple<Taken<Objects>...>{std::move(*slots)...}; }, taken);
   }
 }
 
