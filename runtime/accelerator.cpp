@@ -19,6 +19,16 @@ double Accelerator::clip_grad_norm(const ModelHandle& model, double max_norm, do
   return prepared.strategy->clip_grad_norm(max_norm, norm_type, {});
 }
 
+double Accelerator::clip_grad_norm(const ModelHandle& model,
+                                   const std::vector<at::Tensor>& parameters, double max_norm,
+                                   double norm_type) {
+  auto& prepared = *model.prepared_;
+  if (!prepared.synchronises) return std::numeric_limits<double>::quiet_NaN();
+  // No tensors are all of them, to a strategy.
+  if (parameters.empty()) return 0;
+  return prepared.strategy->clip_grad_norm(max_norm, norm_type, parameters);
+}
+
 void Accelerator::clip_grad_value(const ModelHandle& model, double value) {
   auto& prepared = *model.prepared_;
   if (!prepared.synchronises) return;

@@ -29,8 +29,7 @@ std::shared_ptr<PreparedModel> adopt_view(AcceleratorState& state,
   if (known != state.models.end()) return *known;
   refuse_shared_parameters(*module, state);
   auto model = prepare_model(std::move(module), state.new_strategy());
-  model->alone = state.mesh()->size("data") == 1 &&
-                 state.settings.settings().train.gradient_accumulation_steps == 1;
+  model->accumulates = state.settings.settings().train.gradient_accumulation_steps > 1;
   state.models.push_back(model);
   return model;
 }

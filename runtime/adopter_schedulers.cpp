@@ -51,7 +51,8 @@ Scheduler Adopter::adopt(SchedulerSource source) const {
       if (known && known->driver->identity() == identity) return Scheduler(std::move(known));
     }
   }
-  return adopt(Scheduler(Optimizer(optimizer_for(source)), std::move(source)));
+  const Optimizer optimizer(optimizer_for(source));
+  return adopt(Scheduler(optimizer, std::move(source)));
 }
 
 std::shared_ptr<PreparedOptimizer> Adopter::optimizer_for(const SchedulerSource& source) const {

@@ -17,7 +17,7 @@ struct PreparedModel {
 
   Accumulation accumulation;
   bool synchronises = true;  ///< Its present micro-step closes the window.
-  bool alone = true;         ///< A world of one, and one micro-step a step.
+  bool accumulates = false;  ///< A step may have several micro-steps.
   int no_sync_depth = 0;     ///< Scopes of no_sync() that are open.
 
   /// A micro-step begins: its backward closes the window, or not.

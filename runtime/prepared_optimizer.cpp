@@ -5,6 +5,9 @@
 #include <muster/optimizer.hpp>
 #include <muster/tensor_text.hpp>
 
+#include "rank_mean.hpp"
+
+#include <ATen/ops/full_like.h>
 #include <torch/csrc/api/include/torch/optim/optimizer.h>
 
 #include <algorithm>
@@ -50,8 +53,8 @@ void take_step(PreparedOptimizer& prepared, Update&& update) {
   if (!prepared.skipped) Control::instance().step(++prepared.steps);
 }
 
-bool is_alone(const PreparedOptimizer& prepared) {
-  return std::ranges::all_of(prepared.models, [](const auto& model) { return model->alone; });
+bool accumulates(const PreparedOptimizer& prepared) {
+  return std::ranges::any_of(prepared.models, [](const auto& model) { return model->accumulates; });
 }
 
 }  // namespace
@@ -111,14 +114,19 @@ at::Tensor Optimizer::step(const std::function<at::Tensor()>& closure) {
     step();
     return loss;
   }
-  if (!is_alone(*prepared_)) {
+  if (accumulates(*prepared_)) {
     throw UnsupportedError(
-        "step(closure) of this optimizer evaluates the loss as often as it likes, which works in "
-        "one process with gradient_accumulation_steps = 1: run it so, or take SGD, Adam, AdamW, "
-        "Adagrad or RMSprop");
+        "step(closure) of this optimizer evaluates the loss as often as it likes, which works with "
+        "gradient_accumulation_steps = 1: run it so, or take SGD, Adam, AdamW, Adagrad or RMSprop");
   }
+  // What the optimizer decides by the loss has to be the same on all ranks, as gradients are.
+  const auto mean_loss = [&] {
+    const auto loss = closure();
+    return at::full_like(loss.detach(), mean_over_ranks(*prepared_->mesh, loss.item<double>(),
+                                                        "loss of step(closure)"));
+  };
   at::Tensor loss;
-  take_step(*prepared_, [&] { loss = prepared_->optimizer->step(closure); });
+  take_step(*prepared_, [&] { loss = prepared_->optimizer->step(mean_loss); });
   return loss;
 }
 

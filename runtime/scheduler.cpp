@@ -1,15 +1,11 @@
 #include <muster/error.hpp>
-#include <muster/mesh.hpp>
 #include <muster/scheduler.hpp>
 
 #include "prepared_scheduler.hpp"
+#include "rank_mean.hpp"
 #include "schedules/optimizer_rates.hpp"
 #include "schedules/schedule_check.hpp"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
-
-#include <numeric>
 #include <utility>
 
 namespace muster {
@@ -36,19 +32,6 @@ void require_alone(const std::shared_ptr<PreparedScheduler>& scheduler) {
         "SequentialLR or WarmupLR");
   }
   setter = scheduler;
-}
-
-/// In rank order, so that all ranks get the same bits.
-double mean_over_ranks(const PreparedScheduler& scheduler, double metric) {
-  if (!scheduler.optimizer || !scheduler.optimizer->mesh) return metric;
-  const auto group = scheduler.optimizer->mesh->group("data");
-  if (group->size() == 1) return metric;
-  const auto options = at::TensorOptions(at::kDouble).device(group->device());
-  const auto all = at::empty({group->size()}, options);
-  group->all_gather(all, at::full({1}, metric, options), "scheduler.step").wait();
-  const auto values = all.cpu();
-  const auto* const first = values.const_data_ptr<double>();
-  return std::accumulate(first, first + group->size(), 0.0) / group->size();
 }
 
 }  // namespace
@@ -87,7 +70,10 @@ void Scheduler::step(double metric) {
   }
   if (!due(*prepared_, prepared_->seen_by_metric)) return;
   require_alone(prepared_);
-  driver.observe(mean_over_ranks(*prepared_, metric), prepared_->steps);
+  if (const auto& optimizer = prepared_->optimizer) {
+    metric = mean_over_ranks(*optimizer->mesh, metric, "scheduler.step");
+  }
+  driver.observe(metric, prepared_->steps);
 }
 
 std::int64_t Scheduler::steps() const noexcept { return prepared_->steps; }

@@ -410,14 +410,36 @@ TEST_CASE("code or a person", "[.person]") {
   CHECK(Accelerator().gradient_accumulation_steps() == 4);
 }
 
-TEST_CASE("LBFGS is refused on several ranks") {
+TEST_CASE("LBFGS on ranks searches as one process does with the global batch") {
+  const auto [inputs, targets] = some_data(48);
+  const auto options = torch::optim::LBFGSOptions(0.5).max_iter(6).line_search_fn("strong_wolfe");
   Accelerator accelerator;
-  if (accelerator.num_processes() == 1) return;
+  torch::manual_seed(1);
+  auto reference = std::make_shared<Mlp>();
+  torch::optim::LBFGS by_hand(reference->parameters(), options);
+  torch::manual_seed(1);
   auto module = std::make_shared<Mlp>();
   auto [model, optimizer] =
-      accelerator.prepare(module, torch::optim::LBFGS(module->parameters(), 0.1));
-  CHECK_THROWS_MATCHES(optimizer.step([] { return torch::zeros({}); }), muster::UnsupportedError,
-                       MessageMatches(ContainsSubstring("one process")));
+      accelerator.prepare(module, torch::optim::LBFGS(module->parameters(), options));
+  const auto x = accelerator.split_between_processes(inputs);
+  const auto y = accelerator.split_between_processes(targets);
+  for (int i = 0; i < 3; ++i) {
+    const auto loss = optimizer.step([&, &model = model, &optimizer = optimizer] {
+      optimizer.zero_grad();
+      auto value = loss_of(model(x), y);
+      accelerator.backward(value);
+      return value;
+    });
+    const auto whole = by_hand.step([&, &inputs = inputs, &targets = targets] {
+      by_hand.zero_grad();
+      auto value = loss_of(reference->forward(inputs), targets);
+      value.backward();
+      return value;
+    });
+    CHECK(std::abs(loss.item<double>() - whole.item<double>()) < 1e-4);
+  }
+  CHECK(differing(module->parameters(), reference->parameters(), 1e-3).empty());
+  CHECK(equal_on_all(accelerator, module->parameters()));
 }
 
 TEST_CASE("weights are saved by rank 0, and loaded by all, or by none") {

@@ -13,10 +13,12 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace muster {
 
-/// The face of the runtime: rewrites a model, an optimizer and a data loader for what was launched.
+/// The face of the runtime: rewrites a model, an optimizer, a scheduler and a data loader for what
+/// was launched.
 /// What the ranks do together apart from training is in its base, Processes.
 ///
 /// Unless a member says otherwise, every rank calls it, in the same order, from one thread; it
@@ -33,10 +35,12 @@ class Accelerator : public Processes {
   Accelerator(const Accelerator&) = delete;
   Accelerator& operator=(const Accelerator&) = delete;
 
-  /// Modules (std::shared_ptr, TORCH_MODULE holder, torch::jit::Module), optimizers and data
-  /// loaders, in any order; returns their handles in that order, a single one bare. An optimizer
-  /// given as an lvalue must outlive its handle. Throws ModelError, on all ranks, if models differ
-  /// between ranks, and if an optimizer updates a tensor that no prepared model holds.
+  /// Modules (std::shared_ptr, TORCH_MODULE holder, torch::jit::Module), optimizers, schedulers and
+  /// data loaders, in any order; returns their handles in that order, a single one bare. An
+  /// optimizer given as an lvalue must outlive its handle. A scheduler is a Scheduler, or what one
+  /// can be made of, for the only optimizer of the call. Throws ModelError, on all ranks, if models
+  /// differ between ranks, and if an optimizer updates a tensor that no prepared model holds, or a
+  /// scheduler moves an optimizer that is not prepared.
   template <class... Objects>
   auto prepare(Objects&&... objects) {
     return take_all(Adopter(state_), std::forward<Objects>(objects)...);
@@ -69,6 +73,10 @@ class Accelerator : public Processes {
   /// norm before. On a micro-step that only accumulates it does nothing and returns NaN. norm_type:
   /// 2 or infinity, else ConfigError.
   double clip_grad_norm(const ModelHandle& model, double max_norm, double norm_type = 2.0);
+  /// The same of some of the model's parameters: the norm is theirs alone, and only they are
+  /// scaled. None: 0. Throws ModelError for a tensor that is no trained parameter of the model.
+  double clip_grad_norm(const ModelHandle& model, const std::vector<at::Tensor>& parameters,
+                        double max_norm, double norm_type = 2.0);
   /// Limits each element to [-value, value]; nothing on a micro-step that only accumulates.
   void clip_grad_value(const ModelHandle& model, double value);
 

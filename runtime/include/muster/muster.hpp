@@ -9,3 +9,4 @@
 #include <muster/safetensors.hpp>
 #include <muster/scheduler.hpp>
 #include <muster/schedules.hpp>
+#include <muster/split_parameters.hpp>

@@ -32,8 +32,9 @@ class Optimizer {
   void step();
   /// For optimizers that evaluate the loss themselves. `closure` calls zero_grad and backward and
   /// returns the loss; it is called once for optimizers that need it once. LBFGS and others of
-  /// unknown kind call it as often as they like: in a world of one with one micro-step a step, and
-  /// else UnsupportedError.
+  /// unknown kind call it as often as they like, and all ranks the same: they see, and this
+  /// returns, the mean of the loss over the ranks. With several micro-steps a step these throw
+  /// UnsupportedError.
   at::Tensor step(const std::function<at::Tensor()>& closure);
   /// Clears the gradients of a window that has ended, and what losses of other models left before
   /// the window's first backward; nothing inside a window.
