@@ -74,7 +74,8 @@ class Accelerator : public Processes {
   /// 2 or infinity, else ConfigError.
   double clip_grad_norm(const ModelHandle& model, double max_norm, double norm_type = 2.0);
   /// The same of some of the model's parameters: the norm is theirs alone, and only they are
-  /// scaled. None: 0. Throws ModelError for a tensor that is no trained parameter of the model.
+  /// scaled; frozen ones do not count. None: 0. Throws ModelError for another tensor that requires
+  /// a gradient.
   double clip_grad_norm(const ModelHandle& model, const std::vector<at::Tensor>& parameters,
                         double max_norm, double norm_type = 2.0);
   /// Limits each element to [-value, value]; nothing on a micro-step that only accumulates.

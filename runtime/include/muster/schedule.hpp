@@ -108,14 +108,16 @@ class Schedule {
  public:
   Schedule();  ///< Leaves the rate as it is.
   template <class T>
-    requires(!std::same_as<std::remove_cvref_t<T>, Schedule> && AnySchedule<std::remove_cvref_t<T>>)
-  explicit(false) Schedule(T&& options) : rule_(rule_of(std::forward<T>(options))) {}
+    requires(!std::same_as<T, Schedule> && AnySchedule<T>)
+  Schedule(T options)  // NOLINT(google-explicit-constructor): it stands where options are listed
+      : rule_(rule_of(std::move(options))) {}
   Schedule(const Schedule& other) : rule_(other.rule_->clone()) {}
   Schedule(Schedule&& other) noexcept = default;
-  Schedule& operator=(Schedule other) noexcept {
-    rule_ = std::move(other.rule_);
+  Schedule& operator=(const Schedule& other) {
+    if (this != &other) rule_ = other.rule_->clone();
     return *this;
   }
+  Schedule& operator=(Schedule&& other) noexcept = default;
   ~Schedule() = default;
 
   ScheduleRule& operator*() noexcept { return *rule_; }
@@ -125,14 +127,13 @@ class Schedule {
 
  private:
   template <class T>
-  static std::unique_ptr<ScheduleRule> rule_of(T&& options) {
-    using Options = std::remove_cvref_t<T>;
-    if constexpr (RuleOptions<Options>) {
+  static std::unique_ptr<ScheduleRule> rule_of(T options) {
+    if constexpr (RuleOptions<T>) {
       return options.make_rule();
-    } else if constexpr (ClosedForm<Options>) {
-      return std::make_unique<ClosedFormRule<Options>>(std::forward<T>(options));
+    } else if constexpr (ClosedForm<T>) {
+      return std::make_unique<ClosedFormRule<T>>(std::move(options));
     } else {
-      return make_factor_rule({std::forward<T>(options)});
+      return make_factor_rule({std::move(options)});
     }
   }
   std::unique_ptr<ScheduleRule> rule_;
