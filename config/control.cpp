@@ -206,7 +206,7 @@ void Control::end_busy() noexcept {
 
 bool Control::stuck(std::string_view reason, std::uint64_t sequence,
                     std::string_view text) noexcept {
-  if (!connected()) return false;
+  if (!connected() || stuck_is_expected_) return false;
   const std::lock_guard lock(asking_);
   waiting(true);
   const bool seen = ask(reason, sequence, text);

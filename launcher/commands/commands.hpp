@@ -35,6 +35,8 @@ int config_check(const CommandLine& line, const Environment& environment);
 int config_import(const CommandLine& line, const Environment& environment);
 int config_schema(const CommandLine& line, const Environment& environment);
 int completion(const CommandLine& line, const Environment& environment);
+/// The check of a new machine; 1 if ranks found faults.
+int test(const CommandLine& line, const Environment& environment);
 int env(const CommandLine& line, const Environment& environment);
 /// `muster help [COMMAND]`, which is `muster [COMMAND] --help`; with --man, muster(1).
 int help(const CommandLine& line, const Environment& environment);

@@ -69,7 +69,7 @@ std::string help_of(std::string_view name, int width) {
   if (const auto parts = parts_of(*command); !parts.empty()) text += "\n" + parts;
   if (lists_settings) return text + "\n" + std::string(launch_notes);
   if (!command->settings) return text;
-  return text + "\nand the settings' options of muster launch, to see what they would do.\n";
+  return text + "\nand the settings' options of muster launch.\n";
 }
 
 }  // namespace muster::launcher

@@ -137,6 +137,7 @@ class HostOfJob {
     end_.outcome = supervise(
         end_.plan, launch_, link.take_port(),
         {.names = SettingNames(resolution_), .link = &link, .quiet = line_.has("--quiet")});
+    if (job_.collect) job_.collect(end_.plan);
   }
 
   const CommandLine& line_;

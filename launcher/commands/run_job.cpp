@@ -68,6 +68,7 @@ class Starts {
                               .names = SettingNames(resolution_),
                               .link = nullptr,
                               .quiet = line_.has("--quiet")});
+    if (job_.collect) job_.collect(end_.plan);
   }
 
   /// Whether the ranks are to be started again; says so, or why not if that is not plain.

@@ -62,6 +62,14 @@ constexpr CommandFlag env_flags[] = {
     {"--help", 'h', "", "This text."},
 };
 
+constexpr CommandFlag test_flags[] = {
+    {"--json", 0, "", "As JSON."},
+    {"--config", 0, "FILE", "Settings file, instead of ./muster.toml."},
+    {"--no-config", 0, "", "Read no settings file."},
+    {"--verbose", 'v', "", "Say what was decided before the ranks start."},
+    {"--help", 'h', "", "This text."},
+};
+
 constexpr CommandFlag completion_flags[] = {
     {"--words", 0, "", "What may follow the words of a line; asked by the scripts."},
     {"--help", 'h', "", "This text."},
@@ -111,6 +119,10 @@ constexpr Command table[] = {
      "env [--json] [--record FILE | --topology FILE]",
      "Show what this machine has, and what a launch here would use.",
      env},
+    {{"test", test_flags, true, false},
+     "test [-n N] [OPTIONS]",
+     "Check that this machine computes, communicates and trains right.",
+     test},
     {{"completion", completion_flags, false, false, true},
      "completion SHELL",
      "Print what makes bash, zsh or fish complete muster's words.",

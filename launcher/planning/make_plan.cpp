@@ -1,5 +1,7 @@
 #include "planning/make_plan.hpp"
 
+#include <muster/contract.hpp>
+
 #include "devices/choose_devices.hpp"
 #include "planning/nearest_nic.hpp"
 #include "planning/placement.hpp"
@@ -109,6 +111,7 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
     if (!timeout_was_set) spec.set.erase("MUSTER_LAUNCH_COMM_TIMEOUT");
     spec.set["TORCHELASTIC_ERROR_FILE"] =
         job.run_directory + "/error-" + std::to_string(spec.world.rank) + ".json";
+    if (job.collect) spec.set[std::string(contract::check_folder)] = job.run_directory;
     spec.set.merge(device_environment(devices, count.ranks, rank));
     for (const auto& name : launch.unset_env) spec.set.erase(name);
     spec.set.insert(shared.set.begin(), shared.set.end());

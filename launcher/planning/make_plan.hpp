@@ -7,6 +7,7 @@
 #include "topology/topology.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct Job {
   std::vector<PlanNode> nodes{};      ///< Of several hosts; empty: this one alone.
   int node_rank = 0;                  ///< Which of them this is.
   std::string unknown{};              ///< For Plan.
+  /// Called after each start when its ranks have ended, before the folder goes. Ranks that are to
+  /// leave something for it are told the folder.
+  std::function<void(const Plan&)> collect{};
 };
 
 /// Decides everything about every rank; starts and changes nothing.

@@ -20,11 +20,13 @@ inline constexpr std::string_view exported = "MUSTER_EXPORTED";
 inline constexpr std::string_view prefixed = "MUSTER_PREFIXED";
 /// How often all ranks of the job were started again: 0, 1, ...
 inline constexpr std::string_view restart_count = "MUSTER_RESTART_COUNT";
+/// Where the ranks of `muster test` leave what they find; a folder that goes with the job.
+inline constexpr std::string_view check_folder = "MUSTER_CHECK_FOLDER";
 
 /// What a launcher writes for one rank: an inner launcher removes these from its ranks'
 /// environment.
-inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slot, master_fd,
-                                      exported,   prefixed,          restart_count};
+inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slot,  master_fd,
+                                      exported,   prefixed,          restart_count, check_folder};
 
 /// The secret of several hosts' launchers: never handed on to ranks.
 inline constexpr std::string_view token = "MUSTER_TOKEN";
