@@ -31,20 +31,35 @@ std::vector<Property> properties() {
           {"threads of LibTorch", std::to_string(at::get_num_threads())}};
 }
 
-/// Collective: `text` of every rank, cut to fit.
-std::vector<std::string> from_all(Communicator& group, const std::string& text) {
-  constexpr std::size_t longest = 64;
-  auto mine = at::zeros({std::int64_t{longest}}, at::kByte);
-  std::memcpy(mine.mutable_data_ptr(), text.data(), std::min(text.size(), longest - 1));
+constexpr std::size_t longest = 64;
+
+/// Collective: what every rank gave, `longest` bytes each.
+std::vector<std::string> from_all(Communicator& group, const std::string& mine) {
+  const auto sent = at::zeros({std::int64_t{longest}}, at::kByte);
+  std::memcpy(sent.mutable_data_ptr(), mine.data(), longest);
   const auto all = at::zeros({group.size() * std::int64_t{longest}}, at::kByte).to(group.device());
-  group.all_gather(all, mine.to(group.device()), "what ranks are").wait();
+  group.all_gather(all, sent.to(group.device()), "what ranks are").wait();
   const auto here = all.to(at::kCPU);
   const auto* const bytes = static_cast<const char*>(here.const_data_ptr());
   std::vector<std::string> texts;
   for (int rank = 0; rank < group.size(); ++rank) {
-    texts.emplace_back(bytes + static_cast<std::size_t>(rank) * longest);
+    texts.emplace_back(bytes + static_cast<std::size_t>(rank) * longest, longest);
   }
   return texts;
+}
+
+void compare(Bench& bench, const Property& property) {
+  auto mine = property.value;
+  mine.resize(longest);
+  const auto all = from_all(bench.group(), mine);
+  const auto& back = all[static_cast<std::size_t>(bench.group().rank())];
+  if (back != mine) {
+    const auto at = std::mismatch(mine.begin(), mine.end(), back.begin()).first - mine.begin();
+    bench.fault("what this rank told the others", property.value,
+                "another byte at place " + std::to_string(at));
+  }
+  if (all.front() == mine) return;
+  bench.fault(property.name, std::string(all.front().c_str()) + ", as on rank 0", property.value);
 }
 
 void tell_other_communicators(Bench& bench) {
@@ -71,11 +86,7 @@ void check_group(Bench& bench) {
   group.barrier("all ranks are here").wait();
   bench.expect(group.operations() == before + 1, "operations counted by a barrier", "one more",
                std::to_string(group.operations() - before) + " more");
-  for (const auto& [name, value] : properties()) {
-    const auto all = from_all(group, value);
-    if (value == all.front()) continue;
-    bench.fault(name, all.front() + ", as on rank 0", value);
-  }
+  for (const auto& property : properties()) compare(bench, property);
   tell_other_communicators(bench);
   bench.looked_at(std::string(group.name()) + "; same versions, CPU kind, threads on all");
 }
