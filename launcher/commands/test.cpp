@@ -34,6 +34,11 @@ void tell(const CommandLine& line, const Environment& environment, const JobEnd&
                                 Screen::of(STDOUT_FILENO, environment)));
 }
 
+/// The system's loader says on stderr what it misses, and exits with this.
+bool misses_libraries(const Outcome& outcome, const Findings& findings) {
+  return findings.rows.empty() && outcome.first && outcome.first->exit_code == 127;
+}
+
 }  // namespace
 
 int test(const CommandLine& typed, const Environment& typed_environment) {
@@ -52,6 +57,11 @@ int test(const CommandLine& typed, const Environment& typed_environment) {
   tell(line, environment, end, findings);
   tell_end(line, environment, resolution, end.plan, end.outcome);
   for (const auto& text : checks_under_way(findings)) complain(text, environment);
+  if (misses_libraries(end.outcome, findings)) {
+    complain(
+        "if LibTorch is no longer where it was when muster was built, MUSTER_LIBTORCH=DIR names it",
+        environment);
+  }
   if (end.outcome.kind != OutcomeKind::ok) return exit_code_of(end.outcome);
   return findings.all_ok() ? 0 : faults_found;
 }

@@ -238,6 +238,15 @@ TEST_CASE("a rank that is stuck does not wait for a launcher that is gone") {
   CHECK(channel.in_rank([] { return !Control::instance().stuck("deadline", 1, ""); }) == 0);
 }
 
+TEST_CASE("a rank that is stuck on purpose tells nobody") {
+  const Channel channel;
+  CHECK(channel.in_rank([&] {
+    Control::instance().expect_stuck(true);
+    return !Control::instance().stuck("deadline", 12, "a check of deadlines");
+  }) == 0);
+  CHECK(channel.received().empty());
+}
+
 TEST_CASE("a handler's stack is a message") {
   const Channel channel;
   CHECK(channel.in_rank([] {

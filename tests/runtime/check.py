@@ -109,6 +109,15 @@ def check_missing(muster):
         fail("without a check program", run)
 
 
+def check_unloaded(muster, program):
+    program.write_text("#!/bin/sh\necho libtorch_cpu.so: cannot open >&2\nexit 127\n", encoding="utf-8")
+    program.chmod(0o700)
+    run = test(muster)
+    if run.returncode != 127 or run.stdout or "MUSTER_LIBTORCH=DIR" not in run.stderr:
+        fail("without LibTorch", run)
+    program.unlink()
+
+
 def main():
     muster, program, broken = (Path(word).resolve() for word in sys.argv[1:4])
     with tempfile.TemporaryDirectory() as folder:
@@ -118,6 +127,7 @@ def main():
         shutil.copy(muster, copy)
         check_missing(copy)
         place.mkdir(parents=True)
+        check_unloaded(copy, place / "muster-check")
         (place / "muster-check").symlink_to(program)
         for ranks in (1, 2, 3, 4):
             check_well(copy, ranks)

@@ -20,8 +20,6 @@ inline constexpr std::string_view exported = "MUSTER_EXPORTED";
 inline constexpr std::string_view prefixed = "MUSTER_PREFIXED";
 /// How often all ranks of the job were started again: 0, 1, ...
 inline constexpr std::string_view restart_count = "MUSTER_RESTART_COUNT";
-/// Where the ranks of `muster test` leave what they find; a folder that goes with the job.
-inline constexpr std::string_view check_folder = "MUSTER_CHECK_FOLDER";
 
 /// What a launcher writes for one rank: an inner launcher removes these from its ranks'
 /// environment.
@@ -30,7 +28,10 @@ inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slo
 
 /// The secret of several hosts' launchers: never handed on to ranks.
 inline constexpr std::string_view token = "MUSTER_TOKEN";
-inline constexpr std::array of_launchers{token};
+/// Where ranks of `muster test` leave what they find: a folder that goes with the job. No other
+/// ranks have it.
+inline constexpr std::string_view check_folder = "MUSTER_CHECK_FOLDER";
+inline constexpr std::array of_launchers{token, check_folder};
 
 /// Variables of the build and the tests; not the launcher's business, and no mistake either.
 inline constexpr std::array of_the_build{

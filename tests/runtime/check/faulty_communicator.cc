@@ -14,10 +14,10 @@ namespace {
 using Kind = Operation::Kind;
 using std::chrono::milliseconds;
 
-/// Flips the lowest bit of the last byte but three: of a float32 that is one of its fraction.
+/// Flips the lowest bit of an element in the middle: of a float32, of its fraction.
 void damage(const at::Tensor& tensor) {
   if (!tensor.defined() || tensor.nbytes() < 4) return;
-  static_cast<unsigned char*>(tensor.mutable_data_ptr())[tensor.nbytes() - 4] ^= 1U;
+  static_cast<unsigned char*>(tensor.mutable_data_ptr())[tensor.nbytes() / 8 * 4] ^= 1U;
 }
 
 /// Which results are damaged, by the name of the fault.
