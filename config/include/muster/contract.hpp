@@ -23,8 +23,8 @@ inline constexpr std::string_view restart_count = "MUSTER_RESTART_COUNT";
 
 /// What a launcher writes for one rank: an inner launcher removes these from its ranks'
 /// environment.
-inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slot,  master_fd,
-                                      exported,   prefixed,          restart_count, check_folder};
+inline constexpr std::array of_a_rank{control_fd, control_memory_fd, control_slot, master_fd,
+                                      exported,   prefixed,          restart_count};
 
 /// The secret of several hosts' launchers: never handed on to ranks.
 inline constexpr std::string_view token = "MUSTER_TOKEN";
