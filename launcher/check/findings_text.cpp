@@ -144,8 +144,7 @@ std::string faulty_text(const Findings& findings) {
     if (!findings.ranks.contains(rank)) others.push_back(rank);
   }
   if (!others.empty()) {
-    text += fmt::format("{}{} of another host, see there", text.empty() ? "" : "; ",
-                        ranks_text(others));
+    text += fmt::format("{}{} on another host", text.empty() ? "" : "; ", ranks_text(others));
   }
   return text;
 }
@@ -167,7 +166,7 @@ std::string sum_up(const Findings& findings, const Plan& plan, double seconds,
       fmt::format("{} of {} checks ok {}", ok,
                   made + count(CheckResult::under_way) + count(CheckResult::not_made), where);
   if (!faulty.empty()) text += "; faults: " + faulty;
-  return screen.red(text) + "\n";
+  return screen.red(wrapped(text, 0, screen.width)) + "\n";
 }
 
 }  // namespace

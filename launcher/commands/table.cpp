@@ -121,7 +121,7 @@ constexpr Command table[] = {
      env},
     {{"test", test_flags, true, false},
      "test [-n N] [OPTIONS]",
-     "Check that this machine computes, communicates and trains right.",
+     "Check that this machine computes, talks and trains right.",
      test},
     {{"completion", completion_flags, false, false, true},
      "completion SHELL",

@@ -41,11 +41,11 @@ bool misses_libraries(const Outcome& outcome, const Findings& findings) {
 
 }  // namespace
 
-int test(const CommandLine& typed, const Environment& typed_environment) {
-  auto line = typed;
-  line.program = {check_program()};
-  auto environment = typed_environment;
-  add_libtorch(environment);
+int test(const CommandLine& line, const Environment& environment) {
+  auto of_ranks = line;
+  of_ranks.program = {check_program()};
+  auto environment_of_ranks = environment;
+  add_libtorch(environment_of_ranks);
   const auto resolution = settings_of(line, environment);
 
   Findings findings;
@@ -53,7 +53,7 @@ int test(const CommandLine& typed, const Environment& typed_environment) {
     findings = read_findings(plan);
     compare_with_plan(plan, findings);
   };
-  const auto end = start_job(line, resolution, environment, collect);
+  const auto end = start_job(of_ranks, resolution, environment_of_ranks, collect);
   tell(line, environment, end, findings);
   tell_end(line, environment, resolution, end.plan, end.outcome);
   for (const auto& text : checks_under_way(findings)) complain(text, environment);

@@ -155,7 +155,7 @@ TEST_CASE("Faults on another host are named, and the table stays within the scre
   const auto findings = read_findings(plan);
   CHECK_FALSE(findings.all_ok());
   const auto text = text_of(findings, plan);
-  CHECK(text.find("faults: ranks 5-6 of another host, see there\n") != text.npos);
+  CHECK(text.find("faults: ranks 5-6 on another host\n") != text.npos);
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) CHECK(line.size() <= 80);
 }
