@@ -107,9 +107,9 @@ std::string changed(std::string_view text, int (*change)(int)) {
   return result;
 }
 
-bool is_usual(const Node& node, std::string_view usual) {
+bool is_usual(const DocumentNode& node, std::string_view usual) {
   if (node.is_empty()) return true;
-  if (node.kind == Node::Kind::list || node.kind == Node::Kind::map) return false;
+  if (node.kind == DocumentNode::Kind::list || node.kind == DocumentNode::Kind::map) return false;
   const auto truth = node.as_bool();
   const auto word = truth ? (*truth ? "true" : "false") : changed(node.text, std::tolower);
   const auto words = split(usual, ' ');
@@ -118,7 +118,7 @@ bool is_usual(const Node& node, std::string_view usual) {
 
 class Accelerate {
  public:
-  Accelerate(const Node& root, const std::string& file) : root_(root), carrier_(file) {}
+  Accelerate(const DocumentNode& root, const std::string& file) : root_(root), carrier_(file) {}
 
   Import read() {
     for (const auto& [name, node] : root_.members) member(name, node);
@@ -127,11 +127,11 @@ class Accelerate {
   }
 
  private:
-  static std::string text_of(std::string_view name, const Node& node) {
+  static std::string text_of(std::string_view name, const DocumentNode& node) {
     return fmt::format("{}: {}", name, node.shown());
   }
 
-  void member(const std::string& name, const Node& node) {
+  void member(const std::string& name, const DocumentNode& node) {
     const auto what = text_of(name, node);
     if (node.is_empty()) return;
     if (name == "distributed_type") return distributed_type(node);
@@ -156,7 +156,7 @@ class Accelerate {
   }
 
   /// True for a key that means all hosts, of which this one is left.
-  bool for_hosts(const std::string& name, const Node& node) {
+  bool for_hosts(const std::string& name, const DocumentNode& node) {
     const auto what = text_of(name, node);
     if (name == "main_process_ip" || name == "main_process_port") {
       carrier_.refuse(node.line, what, "it is for several hosts");
@@ -172,8 +172,8 @@ class Accelerate {
     return true;
   }
 
-  static std::string value_of(const Node& node) {
-    if (node.kind != Node::Kind::list) return node.text;
+  static std::string value_of(const DocumentNode& node) {
+    if (node.kind != DocumentNode::Kind::list) return node.text;
     std::string words;  // gpu_ids: [0, 1]
     for (const auto& item : node.items) words += (words.empty() ? "" : ",") + item.text;
     return words;
@@ -184,7 +184,7 @@ class Accelerate {
     return node != nullptr && node->as_bool().value_or(false);
   }
 
-  void environment(const std::string& name, const Node& node) {
+  void environment(const std::string& name, const DocumentNode& node) {
     const bool fine = name == "use_cpu" ? node.as_bool().has_value() : node.text == "LOCAL_MACHINE";
     if (fine) return;
     if (name == "compute_environment") {
@@ -194,12 +194,12 @@ class Accelerate {
   }
 
   /// What mixed_precision was called at first.
-  void fp16(const Node& node) {
+  void fp16(const DocumentNode& node) {
     if (!node.as_bool().value_or(true) || root_.find("mixed_precision") != nullptr) return;
     carrier_.carry(node.line, text_of("fp16", node), "--mixed-precision", "fp16");
   }
 
-  void distributed_type(const Node& node) {
+  void distributed_type(const DocumentNode& node) {
     const auto* kind = row_of(kinds, changed(node.text, std::toupper));
     const auto what = text_of("distributed_type", node);
     if (kind == nullptr) {
@@ -232,9 +232,9 @@ class Accelerate {
     }
   }
 
-  void read_section(const Section& section, const Node& node) {
+  void read_section(const Section& section, const DocumentNode& node) {
     const auto what = text_of(section.name, node);
-    if (node.kind != Node::Kind::map) {
+    if (node.kind != DocumentNode::Kind::map) {
       return carrier_.refuse(node.line, what, "expected keys and values");
     }
     for (const auto& [name, value] : node.members) {
@@ -258,13 +258,13 @@ class Accelerate {
     return flag;
   }
 
-  const Node& root_;
+  const DocumentNode& root_;
   Carrier carrier_;
 };
 
 }  // namespace
 
-bool is_accelerate(const Node& root) {
+bool is_accelerate(const DocumentNode& root) {
   return std::any_of(root.members.begin(), root.members.end(), [](const auto& member) {
     const auto& name = member.name;
     return name == "distributed_type" || name == "compute_environment" || name == "use_cpu" ||
@@ -272,8 +272,8 @@ bool is_accelerate(const Node& root) {
   });
 }
 
-Import import_accelerate(const Node& root, const std::string& file) {
-  if (root.kind != Node::Kind::map) {
+Import import_accelerate(const DocumentNode& root, const std::string& file) {
+  if (root.kind != DocumentNode::Kind::map) {
     throw ConfigError(file + ": expected keys and values, as accelerate config writes them");
   }
   return Accelerate(root, file).read();

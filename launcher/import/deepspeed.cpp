@@ -75,17 +75,17 @@ const Key* row_of(const Rows& rows, std::string_view name) {
   return found == std::end(rows) ? nullptr : &*found;
 }
 
-bool is_table(const Node& node) {
-  return node.kind == Node::Kind::map || node.kind == Node::Kind::list;
+bool is_table(const DocumentNode& node) {
+  return node.kind == DocumentNode::Kind::map || node.kind == DocumentNode::Kind::list;
 }
 
 /// Switched off, or what is so without it.
-bool says_nothing(const Node& node) {
+bool says_nothing(const DocumentNode& node) {
   if (node.is_empty() || node.as_bool() == false) return true;
   return !is_table(node) && (node.text == "0" || node.text == "0.0" || node.text == "none");
 }
 
-bool is_switched_off(const Node& node) {
+bool is_switched_off(const DocumentNode& node) {
   const auto* enabled = node.find("enabled");
   return enabled != nullptr && says_nothing(*enabled);
 }
@@ -94,21 +94,21 @@ class DeepSpeed {
  public:
   explicit DeepSpeed(const std::string& file) : carrier_(file) {}
 
-  Import read(const Node& root) {
+  Import read(const DocumentNode& root) {
     for (const auto& [name, node] : root.members) member(name, node);
     return carrier_.finish();
   }
 
  private:
-  void member(const std::string& name, const Node& node) {
+  void member(const std::string& name, const DocumentNode& node) {
     if (says_nothing(node) || is_switched_off(node)) return;
-    if (name == "zero_optimization" && node.kind == Node::Kind::map) return zero(node);
+    if (name == "zero_optimization" && node.kind == DocumentNode::Kind::map) return zero(node);
     const bool is_half = name == "fp16" || name == "bf16" || name == "bfloat16";
-    if (is_half && node.kind == Node::Kind::map) return half(name, node);
+    if (is_half && node.kind == DocumentNode::Kind::map) return half(name, node);
     apply(row_of(keys, name), name, node);
   }
 
-  void apply(const Key* key, const std::string& name, const Node& node) {
+  void apply(const Key* key, const std::string& name, const DocumentNode& node) {
     const auto what = fmt::format("{}: {}", name, node.shown());
     if (key == nullptr) {
       carrier_.refuse(node.line, what, "no setting of muster means this");
@@ -123,7 +123,7 @@ class DeepSpeed {
   }
 
   /// fp16 and bf16: "enabled" decides, the rest is of the scaler of gradients.
-  void half(const std::string& name, const Node& node) {
+  void half(const std::string& name, const DocumentNode& node) {
     const std::string kind = name == "fp16" ? "fp16" : "bf16";
     for (const auto& [key, value] : node.members) {
       const auto path = name + "." + key, what = fmt::format("{}: {}", path, value.shown());
@@ -140,11 +140,11 @@ class DeepSpeed {
     }
   }
 
-  void zero(const Node& node) {
+  void zero(const DocumentNode& node) {
     const auto* stage = node.find("stage");
     if (stage == nullptr || says_nothing(*stage)) return;  // The rest has no effect.
     for (const auto& [name, value] : node.members) {
-      if (value.kind != Node::Kind::map) {
+      if (value.kind != DocumentNode::Kind::map) {
         zero_leaf(name, value);
         continue;
       }
@@ -152,7 +152,7 @@ class DeepSpeed {
     }
   }
 
-  void zero_leaf(const std::string& path, const Node& node) {
+  void zero_leaf(const std::string& path, const DocumentNode& node) {
     if (says_nothing(node)) return;
     apply(row_of(zero_keys, path), "zero_optimization." + path, node);
   }
@@ -162,13 +162,13 @@ class DeepSpeed {
 
 }  // namespace
 
-bool is_deepspeed(const Node& root) {
+bool is_deepspeed(const DocumentNode& root) {
   return std::any_of(root.members.begin(), root.members.end(),
                      [](const auto& member) { return row_of(keys, member.name) != nullptr; });
 }
 
-Import import_deepspeed(const Node& root, const std::string& file) {
-  if (root.kind != Node::Kind::map) {
+Import import_deepspeed(const DocumentNode& root, const std::string& file) {
+  if (root.kind != DocumentNode::Kind::map) {
     throw ConfigError(file + ": expected an object, as DeepSpeed's configuration is");
   }
   return DeepSpeed(file).read(root);

@@ -29,14 +29,14 @@ std::string joined(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-bool Node::is_empty() const {
+bool DocumentNode::is_empty() const {
   constexpr std::array<std::string_view, 3> nothing{"", "~", "null"};
   if (kind == Kind::word) return contains(nothing, lower(text));
   if (kind == Kind::text) return text.empty();
   return items.empty() && members.empty();
 }
 
-std::optional<bool> Node::as_bool() const {
+std::optional<bool> DocumentNode::as_bool() const {
   constexpr std::array<std::string_view, 3> yes{"true", "yes", "on"}, no{"false", "no", "off"};
   if (kind == Kind::list || kind == Kind::map) return std::nullopt;
   const auto word = lower(text);
@@ -44,7 +44,7 @@ std::optional<bool> Node::as_bool() const {
   return contains(no, word) ? std::optional(false) : std::nullopt;
 }
 
-std::string Node::shown() const {
+std::string DocumentNode::shown() const {
   constexpr std::size_t longest = 60;
   std::vector<std::string> parts;
   for (const auto& item : items) parts.push_back(item.shown());
@@ -57,7 +57,7 @@ std::string Node::shown() const {
   return all.size() > longest ? all.substr(0, longest) + "..." : all;
 }
 
-const Node* Node::find(std::string_view name) const {
+const DocumentNode* DocumentNode::find(std::string_view name) const {
   const auto found = std::find_if(members.begin(), members.end(),
                                   [&](const Member& member) { return member.name == name; });
   return found == members.end() ? nullptr : &found->value;

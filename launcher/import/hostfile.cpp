@@ -112,14 +112,14 @@ std::vector<HostLine> parse_hostfile(std::string_view text, const std::string& f
   return hosts;
 }
 
-bool is_mlx_hosts(const Node& root) {
-  const auto* list = root.kind == Node::Kind::map ? root.find("hosts") : &root;
-  return list != nullptr && list->kind == Node::Kind::list && !list->items.empty() &&
+bool is_mlx_hosts(const DocumentNode& root) {
+  const auto* list = root.kind == DocumentNode::Kind::map ? root.find("hosts") : &root;
+  return list != nullptr && list->kind == DocumentNode::Kind::list && !list->items.empty() &&
          list->items.front().find("ssh") != nullptr;
 }
 
-std::vector<HostLine> mlx_hosts(const Node& root, const std::string& file) {
-  const auto* list = root.kind == Node::Kind::map ? root.find("hosts") : &root;
+std::vector<HostLine> mlx_hosts(const DocumentNode& root, const std::string& file) {
+  const auto* list = root.kind == DocumentNode::Kind::map ? root.find("hosts") : &root;
   std::vector<HostLine> hosts;
   for (const auto& item : list->items) {
     const auto* name = item.find("ssh");

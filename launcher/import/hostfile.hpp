@@ -24,8 +24,8 @@ struct HostLine {
 std::vector<HostLine> parse_hostfile(std::string_view text, const std::string& file);
 
 /// MLX's, in JSON: a list of objects with "ssh", or an object with such a list as "hosts".
-bool is_mlx_hosts(const Node& root);
-std::vector<HostLine> mlx_hosts(const Node& root, const std::string& file);
+bool is_mlx_hosts(const DocumentNode& root);
+std::vector<HostLine> mlx_hosts(const DocumentNode& root, const std::string& file);
 
 /// `here` is this host's name. What it takes becomes the number of ranks; other hosts are refused.
 Import import_hosts(const std::vector<HostLine>& hosts, const std::string& file,

@@ -27,7 +27,7 @@ bool looks_like_json(std::string_view text) {
 }
 
 /// JSON is YAML, but for comments; where both fail, JSON was meant if it looks so.
-Node parse_either(std::string_view text, const std::string& file) {
+DocumentNode parse_either(std::string_view text, const std::string& file) {
   if (!looks_like_json(text)) return parse_yaml(text, file);
   try {
     return parse_json(text, file);
@@ -40,9 +40,9 @@ Node parse_either(std::string_view text, const std::string& file) {
   }
 }
 
-ImportKind kind_of(const Node& root, const std::string& file) {
+ImportKind kind_of(const DocumentNode& root, const std::string& file) {
   if (is_mlx_hosts(root)) return ImportKind::hostfile;
-  if (root.kind == Node::Kind::map) {
+  if (root.kind == DocumentNode::Kind::map) {
     if (is_accelerate(root)) return ImportKind::accelerate;
     if (is_deepspeed(root)) return ImportKind::deepspeed;
   }

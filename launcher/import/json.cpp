@@ -52,33 +52,35 @@ class JsonReader : public nlohmann::json_sax<Json> {
   bool number_integer(number_integer_t value) override { return word(std::to_string(value)); }
   bool number_unsigned(number_unsigned_t value) override { return word(std::to_string(value)); }
   bool number_float(number_float_t, const string_t& text) override { return word(text); }
-  bool string(string_t& text) override { return builder_.add(node(Node::Kind::text, text)); }
+  bool string(string_t& text) override {
+    return builder_.add(node(DocumentNode::Kind::text, text));
+  }
   bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return builder_.open(Node::Kind::map, line_); }
+  bool start_object(std::size_t) override { return builder_.open(DocumentNode::Kind::map, line_); }
   bool key(string_t& name) override {
     builder_.key(name, line_);
     return true;
   }
   bool end_object() override { return builder_.close(); }
-  bool start_array(std::size_t) override { return builder_.open(Node::Kind::list, line_); }
+  bool start_array(std::size_t) override { return builder_.open(DocumentNode::Kind::list, line_); }
   bool end_array() override { return builder_.close(); }
   bool parse_error(std::size_t, const std::string& token, const Json::exception&) override {
     fault_ = "not JSON at '" + token.substr(token.size() > 40 ? token.size() - 40 : 0) + "'";
     return false;
   }
 
-  Node take() { return builder_.take(); }
+  DocumentNode take() { return builder_.take(); }
   const std::string& fault() const { return fault_; }
 
  private:
-  Node node(Node::Kind kind, const std::string& text) const {
-    Node made;
+  DocumentNode node(DocumentNode::Kind kind, const std::string& text) const {
+    DocumentNode made;
     made.kind = kind;
     made.text = text;
     made.line = line_;
     return made;
   }
-  bool word(const std::string& text) { return builder_.add(node(Node::Kind::word, text)); }
+  bool word(const std::string& text) { return builder_.add(node(DocumentNode::Kind::word, text)); }
 
   const int& line_;
   NodeBuilder builder_;
@@ -87,7 +89,7 @@ class JsonReader : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-Node parse_json(std::string_view text, const std::string& name) {
+DocumentNode parse_json(std::string_view text, const std::string& name) {
   int line = 1;
   JsonReader reader(line);
   const auto* const end = text.data() + text.size();

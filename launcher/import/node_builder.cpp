@@ -8,14 +8,14 @@ namespace {
 constexpr std::size_t deepest = 64;
 constexpr std::size_t most = 10000;  // Also keeps the search for a name short.
 
-std::size_t size_of(const Node& node) {
+std::size_t size_of(const DocumentNode& node) {
   std::size_t count = 1;
   for (const auto& item : node.items) count += size_of(item);
   for (const auto& member : node.members) count += size_of(member.value);
   return count;
 }
 
-std::size_t depth_of(const Node& node) {
+std::size_t depth_of(const DocumentNode& node) {
   std::size_t depth = 0;
   for (const auto& item : node.items) depth = std::max(depth, depth_of(item));
   for (const auto& member : node.members) depth = std::max(depth, depth_of(member.value));
@@ -25,7 +25,8 @@ std::size_t depth_of(const Node& node) {
 }  // namespace
 
 bool NodeBuilder::wants_key() const {
-  return !open_.empty() && open_.back().node.kind == Node::Kind::map && !open_.back().has_key;
+  return !open_.empty() && open_.back().node.kind == DocumentNode::Kind::map &&
+         !open_.back().has_key;
 }
 
 void NodeBuilder::key(std::string name, int line) {
@@ -34,7 +35,7 @@ void NodeBuilder::key(std::string name, int line) {
   open_.back().has_key = true;
 }
 
-bool NodeBuilder::open(Node::Kind kind, int line) {
+bool NodeBuilder::open(DocumentNode::Kind kind, int line) {
   if (open_.size() == deepest || ++count_ > most) return false;
   Level level;
   level.node.kind = kind;
@@ -51,21 +52,21 @@ bool NodeBuilder::close() {
   return true;
 }
 
-bool NodeBuilder::add(Node node) {
+bool NodeBuilder::add(DocumentNode node) {
   count_ += size_of(node);
   if (count_ > most || open_.size() + depth_of(node) > deepest) return false;
   attach(std::move(node));
   return true;
 }
 
-void NodeBuilder::attach(Node node) {
+void NodeBuilder::attach(DocumentNode node) {
   if (open_.empty()) {
     root_ = std::move(node);
     last_ = &root_;
     return;
   }
   auto& level = open_.back();
-  if (level.node.kind == Node::Kind::list) {
+  if (level.node.kind == DocumentNode::Kind::list) {
     level.node.items.push_back(std::move(node));
     last_ = &level.node.items.back();
     return;

@@ -7,34 +7,34 @@
 
 namespace muster::launcher {
 
-/// Makes a Node out of the events of a parser. Each function is false for what is nested deeper, or
-/// is more, than any file that is meant.
+/// Makes a DocumentNode out of the events of a parser. Each function is false for what is nested
+/// deeper, or is more, than any file that is meant.
 class NodeBuilder {
  public:
-  bool open(Node::Kind kind, int line);
+  bool open(DocumentNode::Kind kind, int line);
   bool close();
-  bool add(Node node);
+  bool add(DocumentNode node);
   void key(std::string name, int line);
   bool wants_key() const;
 
   /// Once all is closed.
-  Node take() { return std::move(root_); }
+  DocumentNode take() { return std::move(root_); }
   /// What was closed or added last; until the next call.
-  const Node& last() const { return *last_; }
+  const DocumentNode& last() const { return *last_; }
 
  private:
   struct Level {
-    Node node;
+    DocumentNode node;
     std::string key;
     int line = 0;
     bool has_key = false;
   };
 
-  void attach(Node node);
+  void attach(DocumentNode node);
 
   std::vector<Level> open_;
-  Node root_;
-  const Node* last_ = &root_;
+  DocumentNode root_;
+  const DocumentNode* last_ = &root_;
   std::size_t count_ = 0;
 };
 

@@ -39,7 +39,7 @@ class YamlReader {
   YamlReader(const YamlReader&) = delete;
   YamlReader& operator=(const YamlReader&) = delete;
 
-  Node read() {
+  DocumentNode read() {
     while (true) {
       Event event;
       if (yaml_parser_parse(&parser_, &event.event) == 0) fail_to_parse();
@@ -71,9 +71,9 @@ class YamlReader {
       case YAML_ALIAS_EVENT:
         return alias(event);
       case YAML_SEQUENCE_START_EVENT:
-        return open(Node::Kind::list, data.sequence_start.anchor, event);
+        return open(DocumentNode::Kind::list, data.sequence_start.anchor, event);
       case YAML_MAPPING_START_EVENT:
-        return open(Node::Kind::map, data.mapping_start.anchor, event);
+        return open(DocumentNode::Kind::map, data.mapping_start.anchor, event);
       case YAML_SEQUENCE_END_EVENT:
       case YAML_MAPPING_END_EVENT:
         return close();
@@ -86,7 +86,7 @@ class YamlReader {
     return true;
   }
 
-  bool open(Node::Kind kind, const yaml_char_t* anchor, const Event& event) {
+  bool open(DocumentNode::Kind kind, const yaml_char_t* anchor, const Event& event) {
     if (builder_.wants_key()) fail(event.line(), "a name is expected, not a list or map");
     anchors_open_.push_back(string_of(anchor));
     return builder_.open(kind, event.line());
@@ -101,10 +101,11 @@ class YamlReader {
 
   bool scalar(const Event& event) {
     const auto& scalar = event.event.data.scalar;
-    Node node;
+    DocumentNode node;
     node.line = event.line();
     node.text.assign(reinterpret_cast<const char*>(scalar.value), scalar.length);
-    node.kind = scalar.style == YAML_PLAIN_SCALAR_STYLE ? Node::Kind::word : Node::Kind::text;
+    node.kind = scalar.style == YAML_PLAIN_SCALAR_STYLE ? DocumentNode::Kind::word
+                                                        : DocumentNode::Kind::text;
     if (builder_.wants_key()) {
       builder_.key(node.text, node.line);
       return true;
@@ -125,13 +126,13 @@ class YamlReader {
   yaml_parser_t parser_{};
   NodeBuilder builder_;
   int documents_ = 0;
-  std::map<std::string, Node> anchors_;
+  std::map<std::string, DocumentNode> anchors_;
   std::vector<std::string> anchors_open_;
 };
 
 }  // namespace
 
-Node parse_yaml(std::string_view text, const std::string& name) {
+DocumentNode parse_yaml(std::string_view text, const std::string& name) {
   return YamlReader(text, name).read();
 }
 
