@@ -41,7 +41,8 @@ double ExponentialLR::rate(std::int64_t step, double base) const noexcept {
 void ExponentialLR::check() const { require_not_negative("ExponentialLR: gamma", gamma); }
 
 double StepLR::rate(std::int64_t step, double base) const noexcept {
-  return base * std::pow(gamma, static_cast<double>(step / step_size));
+  const std::int64_t passed = step / step_size;
+  return base * std::pow(gamma, static_cast<double>(passed));
 }
 
 void StepLR::check() const {
