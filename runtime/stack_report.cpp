@@ -6,11 +6,15 @@
 #include <cerrno>
 #include <execinfo.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace muster {
 namespace {
 
 void on_asked(int) {
+  // Another thread gets it only where the first one takes no signal; its stack is not meant.
+  if (syscall(SYS_gettid) != getpid()) return;
   const int error = errno;
   std::array<void*, 64> addresses{};
   const int count = backtrace(addresses.data(), static_cast<int>(addresses.size()));

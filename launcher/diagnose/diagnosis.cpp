@@ -26,6 +26,8 @@ constexpr milliseconds asking_time{250};
 /// A rank that is missed may have failed, and no hang; a large one takes its time to be gone.
 constexpr milliseconds missing_settle{2000};
 constexpr milliseconds missing_look{50};
+/// When another look has to be over first.
+constexpr milliseconds look_after_look{100};
 /// Others are on their way to the collective that does not fit.
 constexpr milliseconds mismatch_settle{100};
 
@@ -48,6 +50,9 @@ std::vector<std::uint64_t> addresses_in(std::string_view text) {
   }
   return addresses;
 }
+
+/// Whether it may know its stack, which we do not.
+bool could_tell(const RankState& rank) { return rank.ready && !rank.ended && !rank.unread.empty(); }
 
 bool same_place(const RankState& a, const RankState& b) {
   return a.note && b.note && a.note->sequence == b.note->sequence && a.note->step == b.note->step &&
@@ -86,10 +91,7 @@ void Diagnosis::asked() {
 void Diagnosis::heard(std::size_t rank, const ControlMessage& message) {
   if (message.kind == ControlMessage::Kind::stack) {
     addresses_[rank] = addresses_in(message.text);
-    const auto silent = [&](const RankState& one) {
-      return one.ready && !one.ended && !one.unread.empty();
-    };
-    const auto asked = std::ranges::count_if(facts_.ranks, silent);
+    const auto asked = std::ranges::count_if(facts_.ranks, could_tell);
     if (phase_ == Phase::asking && static_cast<std::ptrdiff_t>(addresses_.size()) >= asked) tell();
     return;
   }
@@ -178,15 +180,13 @@ void Diagnosis::on_read() {
   if (reader_.joinable()) reader_.join();
   done_watch_.reset();
   done_.reset();
-  const bool others_could_tell = std::ranges::any_of(facts_.ranks, [](const RankState& rank) {
-    return rank.ready && !rank.ended && !rank.unread.empty();
-  });
-  if (!others_could_tell) {
+  if (std::ranges::none_of(facts_.ranks, could_tell)) {
     tell();
     return;
   }
   phase_ = Phase::asking;
-  job_.ask_for_stacks();
+  for (std::size_t i = 0; i < facts_.ranks.size(); ++i)
+    if (could_tell(facts_.ranks[i])) job_.ask_for_stacks(i);
   timer_->set(asking_time, [this] { tell(); });
 }
 
@@ -219,7 +219,9 @@ void Diagnosis::ending() {
     timer_->cancel();
     phase_ = Phase::idle;
   }
-  if (phase_ == Phase::idle) release();
+  if (phase_ != Phase::idle) return;
+  release();
+  if (std::exchange(asked_again_, false)) asked();
 }
 
 void Diagnosis::finish() {
@@ -239,13 +241,18 @@ void Diagnosis::look_at_steps() {
   std::vector<Pulse> pulses;
   for (const auto& rank : now.ranks)
     if (!rank.ended) pulses.push_back(pulse_of(rank, rank.step_ns));
-  const auto check = check_stall(pulses, now.now_ns, resumed_ns_, hang_timeout_->count());
+  const bool whole_job = static_cast<int>(now.ranks.size()) == now.world_size;
+  const auto check =
+      check_stall(pulses, now.now_ns, resumed_ns_, hang_timeout_->count(), whole_job);
   if (!check.stall) {
     const auto wait = std::max<std::int64_t>(check.look_again_ns - now.now_ns, 1'000'000);
     steps_->set(std::chrono::nanoseconds(wait), [this] { look_at_steps(); });
     return;
   }
-  if (phase_ != Phase::idle || ending_) return;
+  if (phase_ != Phase::idle) {  // Ranks are looked at already; it may not end the job.
+    steps_->set(look_after_look, [this] { look_at_steps(); });
+    return;
+  }
   constexpr double ns_in_second = 1e9;
   begin({.kind = HangCause::Kind::stall,
          .rank = check.stall->rank,

@@ -28,11 +28,11 @@ class Diagnosis {
  public:
   /// What it needs of its job. All are called in the loop's thread.
   struct Job {
-    std::function<HangFacts()> facts;                     ///< But for the stacks.
-    std::function<void(const HangFacts& facts)> tell;     ///< It was looked at.
-    std::function<void(std::size_t rank)> answer;         ///< The rank, by its place, may give up.
-    std::function<void()> ask_for_stacks;                 ///< SIGURG to all ranks.
-    std::function<void(const HangCause& cause)> stalled;  ///< After tell().
+    std::function<HangFacts()> facts;                      ///< But for the stacks.
+    std::function<void(const HangFacts& facts)> tell;      ///< It was looked at.
+    std::function<void(std::size_t rank)> answer;          ///< The rank, by its place, may give up.
+    std::function<void(std::size_t rank)> ask_for_stacks;  ///< SIGURG to this one.
+    std::function<void(const HangCause& cause)> stalled;   ///< After tell().
   };
   /// hang_timeout: longest time without a step; nothing: steps may take as long as they do.
   Diagnosis(EventLoop& loop, Job job, std::optional<std::chrono::nanoseconds> hang_timeout);

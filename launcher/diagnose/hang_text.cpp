@@ -1,33 +1,31 @@
 #include "diagnose/hang_text.hpp"
 
+#include "diagnose/stack_text.hpp"
 #include "diagnose/verdict.hpp"
+#include "screen/printable.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
+#include <utility>
 #include <vector>
 
 namespace muster::launcher {
 namespace {
 
-constexpr std::size_t most_frames = 14;
-constexpr std::size_t most_stacks = 8;
-constexpr std::size_t most_ranks = 16;
-constexpr std::size_t most_other_threads = 3;
+/// A screen's worth, so that what ranks printed before is still there.
+constexpr std::size_t most_lines = 25;
+constexpr std::size_t most_ranks = 8;
+constexpr std::size_t most_stacks = 4;
+/// Of each stack: its title, a call, and how many more there are.
+constexpr std::size_t fewest_lines = 3;
 constexpr int name_columns = 9;
 constexpr double ns_in_second = 1e9;
 
 std::string cut(const std::string& line, int width) {
   const auto room = static_cast<std::size_t>(std::max(width, 40));
-  return line.size() <= room ? line : line.substr(0, room - 3) + "...";
-}
-
-/// "std::this_thread::sleep_for in train", "libc.so.6+0xec2d3"
-std::string frame_text(const StackFrame& frame) {
-  if (frame.module.empty()) return fmt::format("{:#x}", frame.address);
-  if (frame.function.empty()) return fmt::format("{}+{:#x}", frame.module, frame.offset);
-  return fmt::format("{}  ({})", frame.function, frame.module);
+  const auto whole = printable(line, line.npos);
+  return whole.size() <= room ? whole : printable(whole, room - 3) + "...";
 }
 
 std::string state_text(const RankState& rank) {
@@ -84,63 +82,80 @@ std::string rank_line(const RankState& rank, std::int64_t now_ns) {
   return text;
 }
 
-/// The functions from the innermost on; without addresses, which differ though code is the same.
-std::vector<std::string> lines_of(const ThreadStack& thread) {
-  std::vector<std::string> lines;
-  for (const auto& frame : thread.frames) {
-    if (lines.size() == most_frames) {
-      lines.push_back(fmt::format("... {} more", thread.frames.size() - most_frames));
-      break;
-    }
-    lines.push_back(frame_text(frame));
-  }
-  if (!thread.end.empty()) lines.push_back("(" + thread.end + ")");
-  return lines;
-}
-
-/// Threads besides the first: how many are where, the most usual first.
-std::vector<std::string> others_of(const RankState& rank) {
-  std::map<std::string, int> alike;
-  for (std::size_t i = 1; i < rank.threads.size(); ++i) {
-    std::string where;
-    for (const auto& frame : rank.threads[i].frames) {
-      const auto name = frame.function.empty() ? frame_text(frame) : frame.function;
-      if (where.size() + name.size() > 90) break;
-      where += (where.empty() ? "" : " < ") + name;
-    }
-    ++alike[where.empty() ? rank.threads[i].end : where];
-  }
-  std::vector<std::pair<std::string, int>> sorted(alike.begin(), alike.end());
-  std::ranges::stable_sort(sorted,
-                           [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::vector<std::string> lines;
-  for (const auto& [where, count] : sorted) {
-    if (lines.size() == most_other_threads) {
-      lines.push_back(fmt::format("and {} more kinds of threads", sorted.size() - lines.size()));
-      break;
-    }
-    lines.push_back(fmt::format("{} other thread{}: {}", count, count == 1 ? "" : "s", where));
-  }
-  return lines;
-}
-
-/// What is printed of a rank's stack; ranks with equal lines are printed once.
-std::vector<std::string> stack_lines(const RankState& rank) {
-  if (rank.ended) return {};
-  std::vector<std::string> lines;
-  if (!rank.threads.empty()) {
-    lines = lines_of(rank.threads.front());
-    const auto others = others_of(rank);
-    lines.insert(lines.end(), others.begin(), others.end());
-  }
-  if (!rank.unread.empty()) lines.push_back("(no stack was read: " + rank.unread + ")");
-  lines.insert(lines.end(), rank.python.begin(), rank.python.end());
-  return lines;
-}
-
 std::string label(const std::vector<int>& ranks) {
   auto text = ranks_do(ranks, "", "");
   text.pop_back();
+  return text;
+}
+
+/// Those first that others may wait for.
+std::vector<const RankState*> by_interest(const HangFacts& facts) {
+  std::vector<const RankState*> ranks;
+  for (const auto& rank : facts.ranks) ranks.push_back(&rank);
+  std::ranges::stable_partition(ranks, [](const RankState* rank) {
+    return rank->ended || !rank->note || rank->note->waiting == 0;
+  });
+  return ranks;
+}
+
+/// The first of them, in rank order.
+std::vector<const RankState*> to_be_shown(std::vector<const RankState*> ranks) {
+  ranks.resize(std::min(ranks.size(), most_ranks));
+  std::ranges::sort(ranks, {}, &RankState::rank);
+  return ranks;
+}
+
+/// Ranks whose first threads make the same calls.
+struct Group {
+  StackText text;  ///< Of other threads what all of them have.
+  std::vector<int> ranks;
+};
+
+std::vector<Group> groups_of(const std::vector<const RankState*>& ranks) {
+  std::vector<Group> groups;
+  for (const RankState* const rank : ranks) {
+    auto text = stack_text(*rank);
+    if (text.calls.empty()) continue;
+    const auto same =
+        std::ranges::find(groups, text.calls, [](const Group& group) { return group.text.calls; });
+    if (same == groups.end()) {
+      groups.push_back({std::move(text), {rank->rank}});
+      continue;
+    }
+    same->ranks.push_back(rank->rank);
+    std::erase_if(same->text.others, [&](const std::string& line) {
+      return std::ranges::find(text.others, line) == text.others.end();
+    });
+  }
+  return groups;
+}
+
+/// At most `room` lines without the title, what other threads do only where there is some left.
+std::vector<std::string> lines_of(const Group& group, std::size_t room) {
+  auto lines = shortened(group.text.calls, room);
+  for (const auto& other : group.text.others)
+    if (lines.size() < room) lines.push_back(other);
+  return lines;
+}
+
+/// `left`: lines there are for all of them. The first ones get more, as they tell more.
+std::string stacks_text(const std::vector<Group>& groups, std::size_t left, int width,
+                        const Screen& screen) {
+  const auto shown = std::min(groups.size(), most_stacks);
+  if (groups.size() > shown) --left;
+  std::string text;
+  for (std::size_t at = 0; at < shown; ++at) {
+    const auto for_others = (shown - at - 1) * fewest_lines;
+    const auto room = std::max(left, for_others + fewest_lines) - for_others;
+    const auto lines = lines_of(groups[at], room - 1);
+    text += "  " + screen.dim("stack of " + label(groups[at].ranks)) + "\n";
+    for (const auto& line : lines) text += "    " + cut(line, width) + "\n";
+    left -= std::min(left, lines.size() + 1);
+  }
+  if (groups.size() > shown) {
+    text +=
+        fmt::format("  and {} more stacks; --report FILE has them all\n", groups.size() - shown);
+  }
   return text;
 }
 
@@ -167,35 +182,19 @@ std::string hang_text(const HangFacts& facts, const Screen& screen) {
   auto text = (asked ? screen.bold("muster:") : screen.red("muster:")) + " " +
               cause_text(facts.cause) + screen.bold(verdict(facts)) + "\n";
   const auto width = std::max(screen.width, 160);
-  std::size_t shown = 0;
-  std::vector<std::pair<std::vector<std::string>, std::vector<int>>> stacks;
-  for (const auto& rank : facts.ranks) {
-    if (++shown <= most_ranks) {
-      text += "  " + screen.dim(padded(fmt::format("rank {}", rank.rank), name_columns)) +
-              cut(rank_line(rank, facts.now_ns), width) + "\n";
-    }
-    auto lines = stack_lines(rank);
-    if (lines.empty()) continue;
-    const auto same = std::ranges::find(stacks, lines, [](const auto& one) { return one.first; });
-    if (same == stacks.end()) {
-      stacks.emplace_back(std::move(lines), std::vector<int>{rank.rank});
-    } else {
-      same->second.push_back(rank.rank);
-    }
+  const auto ranks = by_interest(facts);
+  std::size_t left = most_lines - 1;
+  for (const RankState* const rank : to_be_shown(ranks)) {
+    text += "  " + screen.dim(padded(fmt::format("rank {}", rank->rank), name_columns)) +
+            cut(rank_line(*rank, facts.now_ns), width) + "\n";
+    --left;
   }
-  if (facts.ranks.size() > most_ranks) {
-    text += fmt::format("  and {} more ranks; --report FILE has them all\n",
-                        facts.ranks.size() - most_ranks);
+  if (ranks.size() > most_ranks) {
+    text +=
+        fmt::format("  and {} more ranks; --report FILE has them all\n", ranks.size() - most_ranks);
+    --left;
   }
-  for (std::size_t at = 0; at < std::min(stacks.size(), most_stacks); ++at) {
-    text += "  " + screen.dim("stack of " + label(stacks[at].second)) + "\n";
-    for (const auto& line : stacks[at].first) text += "    " + cut(line, width) + "\n";
-  }
-  if (stacks.size() > most_stacks) {
-    text += fmt::format("  and {} more stacks; --report FILE has them all\n",
-                        stacks.size() - most_stacks);
-  }
-  return text;
+  return text + stacks_text(groups_of(ranks), left, width, screen);
 }
 
 }  // namespace muster::launcher

@@ -42,6 +42,7 @@ std::string find_py_spy(const std::string& interpreter) {
 /// All that `argv` writes to its stdout until it ends, or is killed at the deadline.
 std::string output_of(const std::vector<std::string>& argv, Deadline deadline) {
   int ends[2];
+  if (std::chrono::steady_clock::now() >= deadline) return "";
   if (::pipe2(ends, O_CLOEXEC) != 0) return "";
   const UniqueFd ours(ends[0]);
   UniqueFd theirs(ends[1]);
@@ -99,7 +100,7 @@ void read_python(RankState& rank, Deadline deadline) {
     if (!line.starts_with("Process ") && !line.starts_with("Python v"))
       rank.python.emplace_back(line);
   }
-  if (rank.python.empty()) rank.python = {"(" + py_spy + " told nothing in time)"};
+  if (rank.python.empty()) rank.python = {"(" + py_spy + " told nothing)"};
 }
 
 }  // namespace muster::launcher

@@ -5,56 +5,41 @@
 #include "diagnose/symbols.hpp"
 #include "diagnose/unwind.hpp"
 
-#include <algorithm>
-#include <memory>
 #include <utility>
 
 namespace muster::launcher {
 namespace {
 
-/// What names have to be found for.
-struct Reading {
-  RankState* rank;
-  MemoryMap map;
-  std::unique_ptr<RemoteMemory> memory;
-};
-
-void read_one(Reading& reading, Deadline deadline) {
-  RankState& rank = *reading.rank;
-  reading.map = MemoryMap::parse(maps_of(rank.pid));
+void read_one(RankState& rank, Symbols& symbols, Deadline deadline) {
+  RemoteMemory memory(rank.pid);
+  const auto map = MemoryMap::parse(maps_of(rank.pid));
   auto process = take_snapshot(rank.pid, deadline);
   rank.unread = process.fault;
   for (auto& snapshot : process.threads) {
     ThreadStack stack{snapshot.thread, snapshot.name, {}, snapshot.fault};
     if (snapshot.fault.empty()) {
-      reading.memory->use(snapshot.registers.sp(), snapshot.stack);
-      auto unwound = unwind(*reading.memory, reading.map, snapshot.registers);
+      memory.use(snapshot.registers.sp(), snapshot.stack);
+      auto unwound = unwind(memory, map, snapshot.registers);
       stack.frames = std::move(unwound.frames);
       stack.end = std::move(unwound.end);
     }
     rank.threads.push_back(std::move(stack));
   }
   static const std::vector<char> nothing;
-  reading.memory->use(0, nothing);  // The copies are gone.
+  memory.use(0, nothing);  // The copies are gone.
+  for (ThreadStack& thread : rank.threads)
+    for (StackFrame& frame : thread.frames) symbols.add(memory, map, frame);
 }
 
 }  // namespace
 
 void read_stacks(std::vector<RankState>& ranks, Deadline deadline) {
-  std::vector<Reading> readings;
-  for (RankState& rank : ranks) {
-    if (rank.ended || rank.pid <= 0) continue;
-    readings.push_back({&rank, {}, std::make_unique<RemoteMemory>(rank.pid)});
-    read_one(readings.back(), deadline);
-  }
   Symbols symbols;
-  for (Reading& reading : readings) {
-    for (ThreadStack& thread : reading.rank->threads) {
-      for (StackFrame& frame : thread.frames) symbols.add(*reading.memory, reading.map, frame);
-    }
-  }
+  for (RankState& rank : ranks)
+    if (!rank.ended && rank.pid > 0) read_one(rank, symbols, deadline);
   symbols.resolve(deadline);
-  for (const Reading& reading : readings) read_python(*reading.rank, deadline);
+  for (RankState& rank : ranks)
+    if (!rank.ended && rank.pid > 0) read_python(rank, deadline);
 }
 
 void name_addresses(RankState& rank, const std::vector<std::uint64_t>& addresses,

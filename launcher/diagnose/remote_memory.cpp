@@ -7,6 +7,9 @@
 namespace muster::launcher {
 namespace {
 
+/// Bits; seven more come in each byte.
+constexpr unsigned longest_number = 63;
+
 ssize_t read_process(pid_t pid, std::uint64_t address, void* to, std::size_t size) {
   const iovec local{to, size};
   // An address of another process, which is never followed here.
@@ -18,6 +21,7 @@ ssize_t read_process(pid_t pid, std::uint64_t address, void* to, std::size_t siz
 }  // namespace
 
 const RemoteMemory::Page* RemoteMemory::page(std::uint64_t number) {
+  if (pages_.size() >= most_pages && !pages_.contains(number)) return nullptr;
   const auto [entry, is_new] = pages_.try_emplace(number);
   if (is_new) {
     auto fresh = std::make_unique<Page>();
@@ -62,6 +66,7 @@ std::vector<char> RemoteMemory::copy(std::uint64_t address, std::size_t size) co
 std::uint64_t RemoteReader::uleb() {
   std::uint64_t value = 0;
   for (unsigned shift = 0; !failed_; shift += 7) {
+    if (shift > longest_number) failed_ = true;
     const auto byte = take<std::uint8_t>();
     if (shift < 64) value |= std::uint64_t{byte & 0x7FU} << shift;
     if ((byte & 0x80U) == 0) break;
@@ -74,6 +79,7 @@ std::int64_t RemoteReader::sleb() {
   unsigned shift = 0;
   std::uint8_t byte = 0x80;
   while (!failed_ && (byte & 0x80U) != 0) {
+    if (shift > longest_number) failed_ = true;
     byte = take<std::uint8_t>();
     if (shift < 64) value |= std::uint64_t{byte & 0x7FU} << shift;
     shift += 7;

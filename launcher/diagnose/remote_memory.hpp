@@ -10,8 +10,8 @@
 
 namespace muster::launcher {
 
-/// Memory of another process, read a page at a time and kept: for what does not change, its code
-/// and constants. Stacks, which do, are kept as they were when they were copied.
+/// Memory of another process, read a page at a time and kept, up to a limit: for what does not
+/// change, its code and constants. Stacks, which do, are kept as they were when they were copied.
 class RemoteMemory {
  public:
   explicit RemoteMemory(pid_t pid) : pid_(pid) {}
@@ -31,6 +31,7 @@ class RemoteMemory {
 
  private:
   static constexpr std::size_t page_size = 4096;
+  static constexpr std::size_t most_pages = 2048;  ///< Nothing that is whole needs so many.
   using Page = std::array<char, page_size>;
 
   const Page* page(std::uint64_t number);

@@ -18,11 +18,11 @@ const Pulse* longest(const std::vector<const Pulse*>& pulses) {
 }  // namespace
 
 StallCheck check_stall(const std::vector<Pulse>& pulses, std::int64_t now_ns,
-                       std::int64_t resumed_ns, std::int64_t limit_ns) {
+                       std::int64_t resumed_ns, std::int64_t limit_ns, bool whole_job) {
   const StallCheck later{std::nullopt, now_ns + std::max<std::int64_t>(limit_ns / looks, 1)};
   if (std::ranges::any_of(pulses, &Pulse::excused)) return later;
   std::vector<const Pulse*> at_work, waiting;
-  bool all_still = true;
+  bool all_still = whole_job;
   for (const Pulse& pulse : pulses) {
     const bool still = now_ns - std::max(pulse.last_ns, resumed_ns) >= limit_ns;
     all_still = all_still && still;

@@ -29,8 +29,9 @@ struct StallCheck {
 
 /// pulses: of the ranks that live. resumed_ns: when the job was last continued; nothing before that
 /// counts. Nobody stands still before the first step, nor while one rank is excused, for the others
-/// may wait for that one; nor does a rank that waits for others of which one still moves.
+/// may wait for that one; nor does a rank that waits for others of which one still moves, or, if
+/// these are not ranks of the whole job, may do so elsewhere.
 StallCheck check_stall(const std::vector<Pulse>& pulses, std::int64_t now_ns,
-                       std::int64_t resumed_ns, std::int64_t limit_ns);
+                       std::int64_t resumed_ns, std::int64_t limit_ns, bool whole_job);
 
 }  // namespace muster::launcher

@@ -9,6 +9,7 @@
 #include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace muster::launcher {
 namespace {
@@ -22,10 +23,23 @@ bool read_at(int file, std::uint64_t offset, Value* to, std::size_t count = 1) {
   return ::pread(file, to, count * sizeof(Value), static_cast<off_t>(offset)) == bytes;
 }
 
+/// Nothing if the file is not the one with `inode`.
+UniqueFd open_file(const std::string& path, std::uint64_t inode) {
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  const bool right = file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                     status.st_ino == inode;
+  return right ? std::move(file) : UniqueFd();
+}
+
+bool read_header(int file, Elf64_Ehdr& header) {
+  return read_at(file, 0, &header) && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_ident[EI_CLASS] == ELFCLASS64;
+}
+
 std::vector<Elf64_Shdr> sections_of(int file) {
   Elf64_Ehdr header{};
-  if (!read_at(file, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr) ||
+  if (!read_header(file, header) || header.e_shentsize != sizeof(Elf64_Shdr) ||
       header.e_shnum > most_sections)
     return {};
   std::vector<Elf64_Shdr> sections(header.e_shnum);
@@ -81,11 +95,8 @@ void read_table(int file, const Elf64_Shdr& table, const Elf64_Shdr& names,
 std::map<std::uint64_t, std::string> symbols_in(const std::string& path, std::uint64_t inode,
                                                 const std::vector<std::uint64_t>& addresses) {
   std::map<std::uint64_t, std::string> result;
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      status.st_ino != inode)
-    return result;
+  const auto file = open_file(path, inode);
+  if (!file) return result;
   auto sorted = addresses;
   std::ranges::sort(sorted);
   const auto sections = sections_of(file.get());
@@ -100,6 +111,20 @@ std::map<std::uint64_t, std::string> symbols_in(const std::string& path, std::ui
     if (result.size() == sorted.size()) break;
   }
   return result;
+}
+
+std::optional<std::uint64_t> first_address_in(const std::string& path, std::uint64_t inode) {
+  constexpr std::uint64_t page_size = 4096;
+  const auto file = open_file(path, inode);
+  Elf64_Ehdr header{};
+  if (!file || !read_header(file.get(), header) || header.e_phentsize != sizeof(Elf64_Phdr))
+    return std::nullopt;
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr part{};
+    if (!read_at(file.get(), header.e_phoff + i * sizeof part, &part)) return std::nullopt;
+    if (part.p_type == PT_LOAD) return part.p_vaddr / page_size * page_size;
+  }
+  return std::nullopt;
 }
 
 }  // namespace muster::launcher

@@ -8,11 +8,22 @@
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
+#include <optional>
 
 namespace muster::launcher {
 namespace {
 
 constexpr std::size_t longest_name = 100;
+
+/// By the file itself where the memory may not be read.
+std::optional<std::uint64_t> bias_of(RemoteMemory& memory, const MemoryMap& map,
+                                     const Mapping& mapping) {
+  if (const auto bias = load_bias(memory, map, mapping)) return bias;
+  if (mapping.path.front() != '/') return std::nullopt;
+  const auto* const start = map.beginning_of(mapping);
+  const auto first = start ? first_address_in(mapping.path, mapping.inode) : std::nullopt;
+  return first ? std::optional(start->start - *first) : std::nullopt;
+}
 
 }  // namespace
 
@@ -20,7 +31,7 @@ void Symbols::add(RemoteMemory& memory, const MemoryMap& map, StackFrame& frame)
   const auto* const mapping = map.find(frame.address);
   if (!mapping || mapping->path.empty()) return;
   frame.module = mapping->path.substr(mapping->path.rfind('/') + 1);
-  const auto bias = load_bias(memory, map, *mapping);
+  const auto bias = bias_of(memory, map, *mapping);
   if (!bias) return;
   frame.offset = frame.address - *bias;
   if (mapping->path.front() != '/') return;

@@ -1,6 +1,7 @@
 #include "diagnose/verdict.hpp"
 
 #include "report/signal_name.hpp"
+#include "screen/printable.hpp"
 #include "screen/screen.hpp"
 
 #include <fmt/core.h>
@@ -181,7 +182,9 @@ std::string ranks_do(const std::vector<int>& ranks, const std::string& does,
   return "ranks " + list + " " + they;
 }
 
-std::string verdict(const HangFacts& facts) {
+namespace {
+
+std::string said(const HangFacts& facts) {
   const bool anybody_reports = std::ranges::any_of(facts.ranks, reports);
   const auto groups = groups_of(facts, anybody_reports);
   std::string text = anybody_reports || facts.ranks.empty()
@@ -206,6 +209,13 @@ std::string verdict(const HangFacts& facts) {
                         static_cast<int>(facts.ranks.size()) == facts.world_size &&
                         facts.ranks.size() > 1;
   return together ? text + ": each has started it, so the data do not come through" : text;
+}
+
+}  // namespace
+
+std::string verdict(const HangFacts& facts) {
+  const auto text = said(facts);
+  return printable(text, text.npos);
 }
 
 }  // namespace muster::launcher

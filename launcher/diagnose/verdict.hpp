@@ -8,7 +8,7 @@
 namespace muster::launcher {
 
 /// One line that says what every rank does: "ranks 0, 2, 3 wait in all_reduce #812 'gradients';
-/// rank 1 is in its own code at step 40". Pure.
+/// rank 1 is in its own code at step 40". Names that ranks made up are made printable. Pure.
 std::string verdict(const HangFacts& facts);
 
 /// "rank 3", "ranks 0, 2-5", with a verb that fits: the first of `verbs` for one rank.

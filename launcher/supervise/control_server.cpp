@@ -4,7 +4,10 @@
 
 #include "supervise/kernel.hpp"
 
+#include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <sys/socket.h>
@@ -12,6 +15,8 @@
 #include <utility>
 
 namespace muster::launcher {
+
+static_assert(offsetof(ControlSlot, version) == 0);
 
 ControlServer::ControlServer(std::size_t ranks)
     : memory_(make_shared_memory("muster-control", ranks * sizeof(ControlSlot))) {
@@ -52,9 +57,20 @@ void ControlServer::answer(std::size_t rank) const {
 std::optional<ControlNote> ControlServer::note_of(std::size_t rank) const {
   // Read, not mapped: a rank that made the memory shorter would end us with SIGBUS.
   ControlSlot slot{};
+  std::atomic<std::uint64_t> before = 0, after = 0;
   const auto at = static_cast<off_t>(rank * sizeof slot);
-  if (::pread(memory_.get(), &slot, sizeof slot, at) != sizeof slot) return std::nullopt;
-  return read_slot(slot);
+  const auto copy = [&](auto& to) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return ::pread(memory_.get(), &to, sizeof to, at) == static_cast<ssize_t>(sizeof to);
+  };
+  // The rank may write while it is copied: the version, which comes first, must stay the same.
+  constexpr int tries = 100;
+  for (int i = 0; i < tries; ++i) {
+    if (!copy(before) || !copy(slot) || !copy(after)) return std::nullopt;
+    if (before == after && slot.version == before)
+      if (auto note = read_slot(slot)) return note;
+  }
+  return std::nullopt;
 }
 
 /// False when nothing more comes, now (drain) or ever (a watch says that something is there).

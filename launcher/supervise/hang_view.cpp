@@ -7,6 +7,15 @@
 #include <utility>
 
 namespace muster::launcher {
+namespace {
+
+/// A rank may have written anything.
+void correct_times(ControlNote& note, std::int64_t now_ns) {
+  for (auto* const time : {&note.since_ns, &note.active_ns, &note.busy_ns})
+    *time = std::clamp<std::int64_t>(*time, 0, now_ns);
+}
+
+}  // namespace
 
 HangFacts hang_view(const JobFacts& facts, const ControlServer& control, int world_size) {
   HangFacts hang;
@@ -35,6 +44,8 @@ HangFacts hang_view(const JobFacts& facts, const ControlServer& control, int wor
     hang.ranks.push_back(std::move(rank));
   }
   hang.now_ns = monotonic_ns();
+  for (RankState& rank : hang.ranks)
+    if (rank.note) correct_times(*rank.note, hang.now_ns);
   return hang;
 }
 

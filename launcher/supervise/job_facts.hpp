@@ -58,7 +58,7 @@ struct JobFacts {
   std::string timeout;  ///< For people.
   HangCause stalled;
   std::string hang_timeout;      ///< How the setting behind it was given.
-  std::vector<HangFacts> hangs;  ///< All that were told, oldest first.
+  std::vector<HangFacts> hangs;  ///< The first and the newest that were told, in order.
   int guardian_pid = 0;
   std::optional<MemoryKills> memory;
   std::vector<int> unkillable;  ///< Processes that SIGKILL did not end.

@@ -235,7 +235,7 @@ void Supervisor::on_signal(const signalfd_siginfo& info) {
       return;
     case SIGINT:
       // A debugger in front of a person takes it to interrupt its program.
-      if (options_.terminal < 0 || info.ssi_code != SI_KERNEL || gone_) break;
+      if (info.ssi_code != SI_KERNEL || !has_the_terminal()) break;
       order(Order::Kind::notify, SIGINT, options_.terminal);
       return;
     case SIGQUIT:
@@ -264,6 +264,13 @@ void Supervisor::on_signal(const signalfd_siginfo& info) {
   }
   // Only a reader of our output was waited for, or other hosts, by somebody who does not any more.
   if (gone_ && (!link_ || link_->decided() || again)) loop_.stop();
+}
+
+/// Whether Ctrl-C is for the one rank that has our terminal; of a job that is being ended it is
+/// wanted by nobody else than us.
+bool Supervisor::has_the_terminal() const {
+  if (options_.terminal < 0 || gone_ || facts_.cause != Cause::none) return false;
+  return !facts_.ranks[static_cast<std::size_t>(options_.terminal)].ended;
 }
 
 /// A scheduler, or a whole group's signal, reached the ranks as well, and first.

@@ -57,6 +57,7 @@ class Supervisor {
   void kill_now();
   void suspend();
   void order(Order::Kind kind, int signal, int rank = -1) const;
+  bool has_the_terminal() const;
   bool follows_failure(int signal) const;
   void all_gone();
   void drain();

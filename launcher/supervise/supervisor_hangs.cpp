@@ -14,6 +14,12 @@
 #include <unistd.h>
 
 namespace muster::launcher {
+namespace {
+
+/// That are kept for the report: somebody may ask all day long.
+constexpr std::size_t most_hangs = 10;
+
+}  // namespace
 
 void Supervisor::start_diagnosis() {
   const int world_size = plan_.ranks.front().world.size;
@@ -23,7 +29,10 @@ void Supervisor::start_diagnosis() {
           .facts = [this, world_size] { return hang_view(facts_, control_, world_size); },
           .tell = [this](const HangFacts& hang) { tell_hang(hang); },
           .answer = [this](std::size_t rank) { control_.answer(rank); },
-          .ask_for_stacks = [this] { order(Order::Kind::notify, SIGURG); },
+          .ask_for_stacks =
+              [this](std::size_t rank) {
+                order(Order::Kind::notify, SIGURG, static_cast<int>(rank));
+              },
           .stalled =
               [this](const HangCause& cause) {
                 facts_.stalled = cause;
@@ -47,6 +56,8 @@ void Supervisor::tell_hang(const HangFacts& hang) {
     output_->notice(line);
     if (options_.quiet) break;
   }
+  // The first one tells how it began, the newest how it ended.
+  if (facts_.hangs.size() == most_hangs) facts_.hangs.erase(facts_.hangs.begin() + 1);
   facts_.hangs.push_back(hang);
 }
 

@@ -270,7 +270,7 @@ void refuse_new_calls(Filter& filter, unsigned refuse) {
   filter.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
   for (const long number :
        {__NR_pidfd_open, __NR_pidfd_send_signal, __NR_close_range, __NR_memfd_create, __NR_clone3,
-        __NR_sched_setaffinity, __NR_set_mempolicy, __NR_ptrace}) {
+        __NR_sched_setaffinity, __NR_set_mempolicy, __NR_ptrace, __NR_process_vm_readv}) {
     filter.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1));
     filter.push_back(BPF_STMT(BPF_RET | BPF_K, refuse));
   }

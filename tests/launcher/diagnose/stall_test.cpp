@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t limit = 100;
 
 StallCheck at(std::int64_t now, const std::vector<Pulse>& pulses, std::int64_t resumed = 0) {
-  return check_stall(pulses, now, resumed, limit);
+  return check_stall(pulses, now, resumed, limit, true);
 }
 
 TEST_CASE("a rank that gives no sign of life for as long as was allowed stands still") {
@@ -65,6 +65,15 @@ TEST_CASE("time that the job was stopped does not count") {
   CHECK_FALSE(at(9050, pulses, 9000).stall);
   CHECK(at(9050, pulses, 9000).look_again_ns == 9100);
   CHECK(at(9100, pulses, 9000).stall);
+}
+
+TEST_CASE("who waits may wait for a rank of another host, which nobody here can see") {
+  const std::vector<Pulse> waiting{{0, 40, 1000, true}, {1, 40, 1000, true}};
+  CHECK_FALSE(check_stall(waiting, 5000, 0, limit, false).stall);
+  CHECK(check_stall(waiting, 5000, 0, limit, true).stall);
+  const std::vector<Pulse> at_work{{0, 40, 1000, true}, {1, 40, 1000}};
+  REQUIRE(check_stall(at_work, 5000, 0, limit, false).stall);
+  CHECK(check_stall(at_work, 5000, 0, limit, false).stall->rank == 1);
 }
 
 }  // namespace

@@ -228,5 +228,69 @@ TEST_CASE("with --quiet a hang is one line") {
   CHECK_THAT(end.err, !ContainsSubstring("stack of"));
 }
 
+/// A "python" that sleeps, and a py-spy beside it that is this script.
+std::string fake_python(const TemporaryFolder& folder, const std::string& py_spy) {
+  const auto python = folder.path() + "/python3";
+  std::filesystem::copy_file("/bin/sleep", python);
+  std::ofstream(folder.path() + "/py-spy") << "#!/bin/sh\n" << py_spy;
+  std::filesystem::permissions(folder.path() + "/py-spy", std::filesystem::perms::owner_all);
+  return python;
+}
+
+TEST_CASE("Python's own functions come from py-spy") {
+  const TemporaryFolder folder;
+  SECTION("that answers") {
+    const auto python = fake_python(
+        folder,
+        "[ \"$1 $2\" = 'dump --pid' ] || exit 1\n"
+        "echo \"Process $3: python3 train.py\"; echo 'Python v3.11.2 (/usr/bin/python3.11)'; echo\n"
+        "echo \"Thread $3 (idle): \\\"MainThread\\\"\"\n"
+        "echo '    inner (train.py:2)'; echo '    <module> (train.py:3)'\n");
+    LaunchRun run(
+        {"-n", "2", "--", "sh", "-c", "touch \"$OUT/started_$RANK\"; exec " + python + " 600"});
+    run.wait_for_file("started_0");
+    run.wait_for_file("started_1");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    run.send(SIGQUIT);
+    run.wait_for_output("<module> (train.py:3)");
+    run.send(SIGTERM);
+    const auto end = run.wait();
+    INFO(end.err);
+    CHECK_THAT(end.err, ContainsSubstring("  stack of ranks 0, 1\n    MainThread (idle)\n"
+                                          "      inner (train.py:2)\n"));
+  }
+  SECTION("that does not end") {
+    const auto python = fake_python(folder, "exec sleep 600\n");
+    LaunchRun run(
+        {"-n", "1", "--", "sh", "-c", "touch \"$OUT/started_0\"; exec " + python + " 600"});
+    run.wait_for_file("started_0");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    run.send(SIGQUIT);
+    run.wait_for_output("py-spy told nothing");
+    run.send(SIGTERM);
+    CHECK(run.wait().code == 143);
+    CHECK(run.survivors_after_a_second().empty());
+  }
+}
+
+TEST_CASE("whoever asks again and again gets answers, and the report keeps some of them") {
+  const TemporaryFolder folder;
+  const std::string report = folder.path() + "/report.json";
+  LaunchRun run({"-n", "1", "--report", report, "--", "sh", "-c",
+                 "touch \"$OUT/started_0\"; exec sleep 600"});
+  run.wait_for_file("started_0");
+  for (int i = 0; i < 60; ++i) {
+    run.send(SIGQUIT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+  run.wait_for_output("stack of");
+  run.send(SIGTERM);
+  const auto end = run.wait();
+  CHECK(end.code == 143);
+  const auto hangs = nlohmann::json::parse(file_text(report))["hangs"].size();
+  CHECK(hangs > 1);
+  CHECK(hangs <= 10);
+}
+
 }  // namespace
 }  // namespace muster::test

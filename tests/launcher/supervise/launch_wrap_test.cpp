@@ -61,6 +61,29 @@ TEST_CASE("the one wrapped rank has the terminal, and its Ctrl-C, to itself") {
   CHECK(rank["terminals"] == nlohmann::json::parse("[1,1,1]"));
 }
 
+TEST_CASE("Ctrl-C is for the job once the wrapped rank has ended, or the job is being ended") {
+  SECTION("the wrapped rank has ended") {
+    LaunchRun run({"-n", "2", "--wrap", "env", "--wrap-ranks", "1", "--", probe_program(), "--on",
+                   "0", "--wait-exiting", "1", "--touch", "OUT/alone", "--sleep", "600"},
+                  {.terminal = true});
+    run.wait_for_file("alone");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // The launcher hears of it, too.
+    run.type("\x03");
+    CHECK(run.wait().signal == SIGINT);
+  }
+  SECTION("the job is being ended") {
+    LaunchRun run({"-n", "2", "--grace", "600", "--wrap", "env", "--wrap-ranks", "1", "--",
+                   probe_program(), "--ignore-term", "--touch-rank", "deaf", "--sleep", "600"},
+                  {.terminal = true});
+    run.wait_for_file("deaf_0");
+    run.wait_for_file("deaf_1");
+    run.send(SIGTERM);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    run.type("\x03");
+    CHECK(run.wait().code == 143);
+  }
+}
+
 TEST_CASE("a wrap that cannot be is refused before anything starts") {
   const auto refused = [](std::vector<std::string> options, const std::string& why) {
     options.insert(options.end(), {"--", probe_program()});
