@@ -36,6 +36,7 @@ bool install() {
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(SIGURG, &action, nullptr);
+  Control::instance().stack(nullptr, 0);
   return true;
 }
 

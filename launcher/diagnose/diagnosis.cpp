@@ -51,8 +51,10 @@ std::vector<std::uint64_t> addresses_in(std::string_view text) {
   return addresses;
 }
 
-/// Whether it may know its stack, which we do not.
-bool could_tell(const RankState& rank) { return rank.ready && !rank.ended && !rank.unread.empty(); }
+/// Whether it knows its stack, which we do not.
+bool could_tell(const RankState& rank) {
+  return rank.tells_stack && !rank.ended && !rank.unread.empty();
+}
 
 bool same_place(const RankState& a, const RankState& b) {
   return a.note && b.note && a.note->sequence == b.note->sequence && a.note->step == b.note->step &&
@@ -90,6 +92,7 @@ void Diagnosis::asked() {
 
 void Diagnosis::heard(std::size_t rank, const ControlMessage& message) {
   if (message.kind == ControlMessage::Kind::stack) {
+    if (message.text.empty()) return;  // It only says that it would tell.
     addresses_[rank] = addresses_in(message.text);
     const auto asked = std::ranges::count_if(facts_.ranks, could_tell);
     if (phase_ == Phase::asking && static_cast<std::ptrdiff_t>(addresses_.size()) >= asked) tell();

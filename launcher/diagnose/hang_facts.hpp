@@ -2,6 +2,7 @@
 
 #include <muster/control.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,9 +35,10 @@ struct RankState {
   int rank = 0;
   int pid = 0;
   bool ended = false;
-  int exit_code = 0;   ///< ended
-  int signal = 0;      ///< ended: what it died of; 0: it exited.
-  bool ready = false;  ///< It has said READY: the program uses our runtime.
+  int exit_code = 0;         ///< ended
+  int signal = 0;            ///< ended: what it died of; 0: it exited.
+  bool ready = false;        ///< It has said READY: the program uses our runtime.
+  bool tells_stack = false;  ///< It answers SIGURG with its stack; others may take that amiss.
   std::optional<ControlNote>
       note;                  ///< Of the memory that it shares with us; all zero: it said nothing.
   std::int64_t step_ns = 0;  ///< When it last told of a step; 0: never.
@@ -45,6 +47,7 @@ struct RankState {
   std::string tracer_name;
   std::string waits_in;              ///< The kernel's function that it sleeps in; empty: not known.
   std::vector<ThreadStack> threads;  ///< The first is the one that main() runs in.
+  std::size_t unseen_threads = 0;    ///< That there were too many of, or no time for.
   std::string unread;                ///< Why there is no stack.
   std::vector<std::string> python;   ///< What py-spy says, line by line.
 };

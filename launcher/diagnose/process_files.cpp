@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
+#include <string_view>
 #include <unistd.h>
 
 namespace muster::launcher {
@@ -16,6 +17,16 @@ namespace {
 
 std::string in_proc(pid_t pid, const std::string& name) {
   return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+std::string in_task(pid_t pid, pid_t thread, const std::string& name) {
+  return in_proc(pid, "task/" + std::to_string(thread) + "/" + name);
+}
+
+/// The letter in the text of a status file; 0 if there is none.
+char state_in(std::string_view status) {
+  const auto state = field(status, "State");
+  return state.empty() ? '\0' : state.front();
 }
 
 /// Empty if it cannot be read.
@@ -42,18 +53,35 @@ std::vector<pid_t> threads_of(pid_t pid) {
 }
 
 std::string thread_name(pid_t pid, pid_t thread) {
-  return std::string(trim(read_text(in_proc(pid, "task/" + std::to_string(thread) + "/comm"))));
+  return std::string(trim(read_text(in_task(pid, thread, "comm"))));
+}
+
+bool has_ended(pid_t pid, pid_t thread) {
+  const auto state = state_in(read_text(in_task(pid, thread, "status")));
+  return state == 0 || state == 'Z' || state == 'X';
+}
+
+pid_t living_thread(pid_t pid) {
+  if (!has_ended(pid, pid)) return pid;
+  const auto threads = threads_of(pid);
+  const auto living =
+      std::ranges::find_if(threads, [pid](const pid_t thread) { return !has_ended(pid, thread); });
+  return living == threads.end() ? pid : *living;
 }
 
 ProcessView view_of(pid_t pid) {
   ProcessView view;
-  const auto status = read_text(in_proc(pid, "status"));
-  const auto state = field(status, "State");
-  if (state.empty()) return view;
-  view.state = state.front();
+  auto status = read_text(in_proc(pid, "status"));
+  view.state = state_in(status);
+  if (view.state == 0) return view;
+  const auto speaks = living_thread(pid);
+  if (speaks != pid) {
+    status = read_text(in_task(pid, speaks, "status"));
+    view.state = state_in(status);
+  }
   view.tracer = to_number<int>(field(status, "TracerPid")).value_or(0);
   if (view.tracer != 0) view.tracer_name = trim(read_text(in_proc(view.tracer, "comm")));
-  const auto where = read_text(in_proc(pid, "wchan"));
+  const auto where = read_text(in_task(pid, speaks, "wchan"));
   if (where != "0") view.waits_in = where;
   return view;
 }

@@ -12,7 +12,13 @@ std::vector<pid_t> threads_of(pid_t pid);
 
 std::string thread_name(pid_t pid, pid_t thread);
 
-/// The letter of its state, its tracer and what the kernel lets it sleep in.
+bool has_ended(pid_t pid, pid_t thread);
+
+/// The thread through which the process can be asked: the first, or, if that has ended, another.
+pid_t living_thread(pid_t pid);
+
+/// The letter of its state, its tracer and what the kernel lets it sleep in; if its first thread
+/// has ended, those of another.
 struct ProcessView {
   char state = 0;  ///< 0: it is gone.
   int tracer = 0;

@@ -11,10 +11,12 @@ namespace muster::launcher {
 namespace {
 
 void read_one(RankState& rank, Symbols& symbols, Deadline deadline) {
-  RemoteMemory memory(rank.pid);
-  const auto map = MemoryMap::parse(maps_of(rank.pid));
+  const auto speaks = living_thread(rank.pid);
+  RemoteMemory memory(speaks);
+  const auto map = MemoryMap::parse(maps_of(speaks));
   auto process = take_snapshot(rank.pid, deadline);
   rank.unread = process.fault;
+  rank.unseen_threads = process.unseen;
   for (auto& snapshot : process.threads) {
     ThreadStack stack{snapshot.thread, snapshot.name, {}, snapshot.fault};
     if (snapshot.fault.empty()) {

@@ -83,7 +83,7 @@ ThreadSnapshot snapshot_of(pid_t pid, pid_t thread, Deadline deadline, int& erro
     return snapshot;
   }
   snapshot.registers = *registers;
-  snapshot.stack = RemoteMemory(pid).copy(registers->sp(), stack_bytes);
+  snapshot.stack = RemoteMemory(thread).copy(registers->sp(), stack_bytes);
   return snapshot;
 }
 
@@ -96,20 +96,21 @@ ProcessSnapshot take_snapshot(pid_t pid, Deadline deadline) {
     return process;
   }
   for (const pid_t thread : threads_of(pid)) {
-    if (process.threads.size() == most_threads) break;
-    if (std::chrono::steady_clock::now() >= deadline) {
-      if (process.threads.empty()) process.fault = "no time was left for it";
-      break;
+    const bool in_time = std::chrono::steady_clock::now() < deadline;
+    if (!in_time || process.threads.size() == most_threads) {
+      ++process.unseen;
+      continue;
     }
     int error = 0;
     auto snapshot = snapshot_of(pid, thread, deadline, error);
-    if (error == ESRCH) continue;  // It has ended.
+    if (error == ESRCH || has_ended(pid, thread)) continue;
     if (error != 0 && process.threads.empty()) {
       process.fault = why_not_traced(pid, error);
-      break;
+      return process;
     }
     process.threads.push_back(std::move(snapshot));
   }
+  if (process.threads.empty() && process.unseen != 0) process.fault = "no time was left for it";
   if (process.threads.empty() && process.fault.empty()) process.fault = "it has ended";
   return process;
 }

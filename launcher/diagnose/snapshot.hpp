@@ -3,6 +3,7 @@
 #include "diagnose/registers.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <sys/types.h>
@@ -23,6 +24,7 @@ struct ThreadSnapshot {
 
 struct ProcessSnapshot {
   std::vector<ThreadSnapshot> threads;  ///< The process's first thread first.
+  std::size_t unseen = 0;               ///< Threads that live but are not among them.
   std::string fault;                    ///< Why there is nothing.
 };
 

@@ -39,6 +39,8 @@ std::vector<StackFrame> calls_worth_telling(std::vector<StackFrame> frames) {
   if (asking != frames.end()) frames.erase(frames.begin(), asking + 1);
   const auto start = std::ranges::find(frames, "main", name);
   if (start != frames.end()) frames.erase(start + 1, frames.end());
+  const auto library = std::ranges::find(frames, "__libc_start_main", name);
+  frames.erase(library, frames.end());
   while (frames.size() > 1 && begins_programs(frames.back())) frames.pop_back();
   return frames;
 }
@@ -69,6 +71,8 @@ std::vector<std::string> others_of(const RankState& rank) {
   std::vector<std::string> lines;
   for (const auto& [where, count] : sorted)
     lines.push_back(fmt::format("{} other thread{}: {}", count, count == 1 ? "" : "s", where));
+  if (rank.unseen_threads != 0)
+    lines.push_back(fmt::format("and {} threads that were not looked at", rank.unseen_threads));
   return lines;
 }
 
@@ -98,7 +102,10 @@ StackText stack_text(const RankState& rank) {
     text.calls = calls_of(rank.threads.front());
     text.others = others_of(rank);
   }
-  if (!rank.unread.empty()) text.calls.push_back("(no stack was read: " + rank.unread + ")");
+  if (!rank.unread.empty()) {
+    const auto who = rank.threads.empty() ? "" : "as it says itself: ";
+    text.calls.push_back(fmt::format("({}no stack was read: {})", who, rank.unread));
+  }
   text.calls.insert(text.calls.end(), rank.python.begin(), rank.python.end());
   return text;
 }

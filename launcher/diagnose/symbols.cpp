@@ -52,6 +52,7 @@ void Symbols::resolve(Deadline deadline) {
 }
 
 std::string readable_function(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;  // "f" would be taken for the type float.
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(
       abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);

@@ -207,7 +207,7 @@ std::string said(const HangFacts& facts) {
   }
   const bool together = groups.size() == 1 && groups.front().first.order == 0 &&
                         static_cast<int>(facts.ranks.size()) == facts.world_size &&
-                        facts.ranks.size() > 1;
+                        facts.ranks.size() > 1 && facts.ranks.front().note->sequence != 0;
   return together ? text + ": each has started it, so the data do not come through" : text;
 }
 

@@ -2,6 +2,7 @@
 
 #include "report/first_line.hpp"
 #include "report/signal_name.hpp"
+#include "screen/printable.hpp"
 #include "text.hpp"
 
 #include <fmt/core.h>
@@ -95,8 +96,11 @@ std::vector<std::string> unfinished(const Outcome& outcome) {
   for (const auto& end : outcome.ranks) {
     const auto& last = end.last;
     if (last.state != CollectiveState::queued && last.state != CollectiveState::running) continue;
-    alike[fmt::format("{} #{} '{}', step {}", last.operation, last.sequence, last.label, last.step)]
-        .push_back(end.rank);
+    // What ranks do to meet has no number.
+    const auto number = last.sequence == 0 ? "" : fmt::format(" #{}", last.sequence);
+    const auto step = last.step == 0 ? "" : fmt::format(", step {}", last.step);
+    const auto what = fmt::format("{}{} '{}'{}", last.operation, number, last.label, step);
+    alike[printable(what, what.npos)].push_back(end.rank);
   }
   std::vector<std::string> lines;
   for (const auto& [what, ranks] : alike)

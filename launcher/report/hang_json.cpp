@@ -64,6 +64,7 @@ Json rank_json(const RankState& rank) {
   if (!rank.unread.empty()) json["no_stack"] = rank.unread;
   json["stacks"] = Json::array();
   for (const auto& thread : rank.threads) json["stacks"].push_back(stack_json(thread));
+  if (rank.unseen_threads != 0) json["unseen_threads"] = rank.unseen_threads;
   if (!rank.python.empty()) json["python"] = rank.python;
   return json;
 }

@@ -99,8 +99,10 @@ void ControlServer::keep(std::size_t rank, ControlMessage message) {
     case ControlMessage::Kind::death:
       if (!record.death) record.death = std::move(message);
       break;
-    case ControlMessage::Kind::stuck:
     case ControlMessage::Kind::stack:
+      record.tells_stack = true;
+      [[fallthrough]];
+    case ControlMessage::Kind::stuck:
       if (heard_) heard_(rank, message);
       break;
   }

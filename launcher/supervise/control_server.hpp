@@ -18,6 +18,7 @@ namespace muster::launcher {
 /// What a rank has said over its control channel.
 struct RankRecord {
   bool ready = false;
+  bool tells_stack = false;  ///< It answers SIGURG with its stack.
   std::uint64_t step = 0;
   std::uint64_t checkpoint = 0;
   std::int64_t step_ns = 0;             ///< When the newest step was told; 0: none was.

@@ -30,6 +30,7 @@ HangFacts hang_view(const JobFacts& facts, const ControlServer& control, int wor
     rank.exit_code = known.end.code;
     rank.signal = known.end.signal;
     rank.ready = record.ready;
+    rank.tells_stack = record.tells_stack;
     rank.step_ns = record.step_ns;
     rank.note = control.note_of(i);
     if (!rank.note && record.ready) rank.note = ControlNote{};

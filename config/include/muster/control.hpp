@@ -61,7 +61,8 @@ struct ControlMessage {
     checkpoint,
     death,
     stuck,  ///< A collective will not end. The rank waits for `control_answer` before it gives up.
-    stack,  ///< Where the rank's first thread is; the answer to SIGURG.
+    stack,  ///< Where the rank's first thread is; the answer to SIGURG. Without addresses: from
+            ///< now on it answers; ranks that never said so are not sent SIGURG.
   };
   Kind kind = Kind::ready;
   std::uint64_t number = 0;       ///< Of the step or checkpoint; stuck: the sequence.
@@ -102,7 +103,8 @@ class Control {
   void death(std::string_view reason, std::string_view text) noexcept;
   /// death("signal", name), for a signal's handler: no allocation, no lock. name: "SIGSEGV"
   void death_by_signal(std::string_view name) noexcept;
-  /// Where the first thread is, for a signal's handler. addresses: innermost first.
+  /// Where the first thread is, for SIGURG's handler. addresses: innermost first; none: there is a
+  /// handler now.
   void stack(void* const* addresses, int count) noexcept;
   /// Records the collective that is being started, or its new state.
   void note(const CollectiveNote& collective) noexcept;

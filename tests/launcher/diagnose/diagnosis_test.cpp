@@ -117,10 +117,10 @@ TEST_CASE("who asks is answered though the job is being ended meanwhile") {
   CHECK(job.told == std::vector{Kind::asked});
 }
 
-TEST_CASE("only ranks of our runtime that could not be read are asked for their stacks") {
+TEST_CASE("only ranks that answer, and could not be read, are asked for their stacks") {
   FakeJob job;
   job.ranks[0].unread = job.ranks[1].unread = "a reason";
-  job.ranks[1].ready = false;
+  job.ranks[0].tells_stack = true;
   job.diagnosis().asked();
   job.run({{[&] { return !job.told.empty(); }}});
   CHECK(job.asked == std::vector<std::size_t>{0});

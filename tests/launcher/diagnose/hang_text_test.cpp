@@ -108,6 +108,8 @@ TEST_CASE("other threads are told where there is room, and all ranks of a group 
   facts.ranks[0].threads.push_back(stack_of(9, {"read_a_batch", "work"}));
   CHECK_THAT(hang_text(facts, {}),
              ContainsSubstring("    main  (train)\n    2 other threads: read_a_batch < work\n"));
+  facts.ranks[0].unseen_threads = 40;
+  CHECK_THAT(hang_text(facts, {}), ContainsSubstring("    and 40 threads that were not looked at"));
   for (auto& rank : facts.ranks) rank.threads[0] = stack_of(rank.rank, deep("wait", 3));
   CHECK_THAT(hang_text(facts, {}), !ContainsSubstring("other thread"));
 }
@@ -119,6 +121,10 @@ TEST_CASE("what every program begins with, and what only waits for us, is left o
                    "main", "", "__libc_start_main", "_start"})};
   const auto text = hang_text(facts, {});
   INFO(text);
+  facts.ranks[0].threads = {stack_of(1, {"nap", "", "__libc_start_main", ""})};
+  facts.ranks[0].threads[0].frames[1].module = "libc.so.6";
+  CHECK_THAT(hang_text(facts, {}), ContainsSubstring("stack of rank 0\n    nap  (train)\n"));
+  CHECK(lines_of(hang_text(facts, {})) == 4);
   CHECK_THAT(text, ContainsSubstring("stack of rank 0\n    give_up  (train)\n    train  (train)\n"
                                      "    main  (train)\n"));
   CHECK_THAT(text, !ContainsSubstring("_start"));

@@ -145,6 +145,11 @@ TEST_CASE("a verdict says what each rank does, those alike together") {
          ranks[3].note = ControlNote{};
        },
        "ranks 0-2 wait in connect 'world-1'; rank 3 has not joined the others yet"},
+      {"all still join",
+       [](Ranks& ranks) {
+         for (auto& rank : ranks) rank.note = in_collective("rendezvous", 0, "10.0.0.1", "");
+       },
+       "all 4 ranks wait in rendezvous '10.0.0.1'"},
       {"one has given up", [](Ranks& ranks) { ranks[1].note->state = CollectiveState::failed; },
        "ranks 0, 2, 3 wait in all_reduce #812 'gradients'; rank 1 has given up all_reduce #812 "
        "'gradients'"},

@@ -16,9 +16,11 @@
 #include <string>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace muster::launcher {
 
@@ -175,6 +177,35 @@ TEST_CASE("all threads are read, the first one first") {
   CHECK(names(rank.threads[0], "pause"));
   CHECK(names(rank.threads[1], "nap_in_a_function"));
   CHECK(names(rank.threads[2], "nap_in_a_function"));
+}
+
+TEST_CASE("threads of a process whose first thread has ended are read") {
+  const Child child([] {
+    std::thread([] { nap_in_a_function(2); }).detach();
+    ::syscall(SYS_exit, 0);
+  });
+  for (int i = 0; i < 4000 && view_of(child.pid()).state != 'S'; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(view_of(child.pid()).state == 'S');
+  CHECK(view_of(child.pid()).waits_in.find("nanosleep") != std::string::npos);
+  const auto rank = stacks_of(child.pid());
+  CHECK(rank.unread.empty());
+  REQUIRE(rank.threads.size() == 1);
+  CHECK(names(rank.threads[0], "nap_in_a_function"));
+}
+
+TEST_CASE("of a great many threads some are read, and the others are counted") {
+  constexpr std::size_t count = 100;
+  const Child child([] {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 1; i < count; ++i) threads.emplace_back([] { nap_in_a_function(2); });
+    ::pause();
+  });
+  for (int i = 0; i < 4000 && threads_of(child.pid()).size() < count; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto rank = stacks_of(child.pid());
+  CHECK(rank.threads.size() > 30);
+  CHECK(rank.threads.size() + rank.unseen_threads == count);
 }
 
 TEST_CASE("a process that was looked at goes on as before") {

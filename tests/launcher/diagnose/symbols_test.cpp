@@ -13,6 +13,7 @@ TEST_CASE("names of functions are told without parameters and what is between an
   CHECK(readable_function("main") == "main");
   CHECK(readable_function("__libc_start_main") == "__libc_start_main");
   CHECK(readable_function("_ZNSt6vectorIiSaIiEE9push_backEOi") == "std::vector<>::push_back");
+  CHECK(readable_function("f") == "f");  // A function of C; of C++'s types it is float.
   CHECK(readable_function("_ZN2at3addERKNS_6TensorES2_") == "at::add");
   CHECK(readable_function("_Z3runIiEvT_") == "run<>");
   CHECK(readable_function("_ZZ4mainENKUlvE_clEv") == "main::{lambda()#1}::operator()");

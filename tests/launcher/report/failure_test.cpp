@@ -234,4 +234,17 @@ TEST_CASE("Ranks that were in one collective share a line") {
         "  then     ranks 0-3 stopped by muster (SIGTERM)\n");
 }
 
+TEST_CASE("What ranks do to meet has no number, and names they made up do not speak to terminals") {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::timeout;
+  outcome.message = "the job did not end";
+  auto end = end_of(0, 143, SIGTERM, true);
+  end.last.state = CollectiveState::running;
+  end.last.operation = "rendezvous";
+  end.last.label = "10.0.0.1\x1b[2J";
+  outcome.ranks.push_back(end);
+  CHECK_THAT(failure_text(outcome, plan_of(1), Screen(), false),
+             ContainsSubstring("  during   rank 0 was in rendezvous '10.0.0.1?[2J'\n"));
+}
+
 }  // namespace muster::launcher
