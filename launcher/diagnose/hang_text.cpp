@@ -69,12 +69,18 @@ std::string collective_text(const ControlNote& note, std::int64_t now_ns) {
   return "";
 }
 
+bool speaks(const RankState& rank) {
+  return rank.note && (rank.note->sequence != 0 || rank.note->step != 0);
+}
+
 std::string rank_line(const RankState& rank, std::int64_t now_ns) {
   if (rank.ended) {
     return rank.signal != 0 ? fmt::format("pid {}, ended by signal {}", rank.pid, rank.signal)
                             : fmt::format("pid {}, exited with {}", rank.pid, rank.exit_code);
   }
-  auto text = fmt::format("pid {}, {}", rank.pid, state_text(rank));
+  auto text = fmt::format("pid {}", rank.pid);
+  // Of one that says what it does, that it sleeps meanwhile is no news.
+  if (rank.state != 'S' || !speaks(rank)) text += ", " + state_text(rank);
   if (!rank.note) return text;
   if (rank.note->step != 0) text += fmt::format(", step {}", rank.note->step);
   if (!rank.note->busy.empty()) text += ", busy with " + rank.note->busy;
@@ -130,32 +136,40 @@ std::vector<Group> groups_of(const std::vector<const RankState*>& ranks) {
   return groups;
 }
 
-/// At most `room` lines without the title, what other threads do only where there is some left.
-std::vector<std::string> lines_of(const Group& group, std::size_t room) {
-  auto lines = shortened(group.text.calls, room);
-  for (const auto& other : group.text.others)
-    if (lines.size() < room) lines.push_back(other);
-  return lines;
+using Lines = std::vector<std::string>;
+
+/// The lines below each title, `left` of them with the titles: calls first, the first groups' the
+/// more of them, as they tell more; what other threads do only where there is room.
+std::vector<Lines> lines_of(const std::vector<Group>& groups, std::size_t left) {
+  std::vector<Lines> all;
+  for (std::size_t at = 0; at < groups.size(); ++at) {
+    const auto for_others = (groups.size() - at - 1) * fewest_lines;
+    const auto room = std::max(left, for_others + fewest_lines) - for_others;
+    all.push_back(shortened(groups[at].text.calls, room - 1));
+    left -= std::min(left, all.back().size() + 1);
+  }
+  for (std::size_t at = 0; at < groups.size(); ++at) {
+    const auto& others = groups[at].text.others;
+    const auto more = std::min(left, others.size());
+    all[at].insert(all[at].end(), others.begin(), others.begin() + static_cast<long>(more));
+    left -= more;
+  }
+  return all;
 }
 
-/// `left`: lines there are for all of them. The first ones get more, as they tell more.
-std::string stacks_text(const std::vector<Group>& groups, std::size_t left, int width,
+/// `left`: lines there are for all of them.
+std::string stacks_text(std::vector<Group> groups, std::size_t left, int width,
                         const Screen& screen) {
-  const auto shown = std::min(groups.size(), most_stacks);
-  if (groups.size() > shown) --left;
+  const auto hidden = groups.size() - std::min(groups.size(), most_stacks);
+  groups.resize(groups.size() - hidden);
+  const auto lines = lines_of(groups, left - (hidden == 0 ? 0 : 1));
   std::string text;
-  for (std::size_t at = 0; at < shown; ++at) {
-    const auto for_others = (shown - at - 1) * fewest_lines;
-    const auto room = std::max(left, for_others + fewest_lines) - for_others;
-    const auto lines = lines_of(groups[at], room - 1);
+  for (std::size_t at = 0; at < groups.size(); ++at) {
     text += "  " + screen.dim("stack of " + label(groups[at].ranks)) + "\n";
-    for (const auto& line : lines) text += "    " + cut(line, width) + "\n";
-    left -= std::min(left, lines.size() + 1);
+    for (const auto& line : lines[at]) text += "    " + cut(line, width) + "\n";
   }
-  if (groups.size() > shown) {
-    text +=
-        fmt::format("  and {} more stacks; --report FILE has them all\n", groups.size() - shown);
-  }
+  if (hidden != 0)
+    text += fmt::format("  and {} more stacks; --report FILE has them all\n", hidden);
   return text;
 }
 

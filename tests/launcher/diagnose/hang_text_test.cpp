@@ -114,6 +114,30 @@ TEST_CASE("other threads are told where there is room, and all ranks of a group 
   CHECK_THAT(hang_text(facts, {}), !ContainsSubstring("other thread"));
 }
 
+TEST_CASE("calls of all ranks come before other threads of some") {
+  auto facts = job(3, 5);
+  for (auto& rank : facts.ranks) rank.threads.resize(4);
+  const auto text = hang_text(facts, {});
+  INFO(text);
+  CHECK(lines_of(text) <= 25);
+  for (const std::string rank : {"0", "1", "2"})
+    CHECK_THAT(text, ContainsSubstring("wait" + rank + "_0  (train)\n"));
+  CHECK_THAT(text, !ContainsSubstring(" more\n"));
+  CHECK_THAT(text, !ContainsSubstring("other thread"));
+}
+
+TEST_CASE("that a rank sleeps is told of those only that say nothing else") {
+  auto facts = job(2, 1);
+  for (auto& rank : facts.ranks) rank.waits_in = "futex_wait";
+  facts.ranks[1].ready = false;
+  facts.ranks[1].note = ControlNote{};
+  const auto text = hang_text(facts, {});
+  CHECK_THAT(text, ContainsSubstring("rank 0   pid 100: all_reduce #812"));
+  CHECK_THAT(text, ContainsSubstring("rank 1   pid 101, sleeping in futex_wait\n"));
+  facts.ranks[0].state = 'D';
+  CHECK_THAT(hang_text(facts, {}), ContainsSubstring("pid 100, stuck in the kernel in futex_wait"));
+}
+
 TEST_CASE("what every program begins with, and what only waits for us, is left out") {
   auto facts = job(1, 1);
   facts.ranks[0].threads = {

@@ -228,7 +228,7 @@ TEST_CASE("below the verdict stand the ranks, and equal stacks once") {
   facts.cause = {HangCause::Kind::deadline, 2, "", 0};
   const auto text = hang_text(facts, {});
   CHECK_THAT(text, ContainsSubstring("muster: rank 2 has waited too long: all 4 ranks wait in"));
-  CHECK_THAT(text, ContainsSubstring("rank 0   pid 100, sleeping in futex_wait, step 40: "
+  CHECK_THAT(text, ContainsSubstring("rank 0   pid 100, step 40: "
                                      "all_reduce #812 'gradients' of float32 [1024], 4 KiB, "
                                      "running for 2.0 s\n"));
   CHECK_THAT(text, ContainsSubstring("stack of ranks 0, 2, 3\n    wait  (libc.so.6)\n"
