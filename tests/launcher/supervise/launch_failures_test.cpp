@@ -1,5 +1,6 @@
 // What is said of a rank that failed.
 
+#include "launcher/sanitized.hpp"
 #include "launcher/supervise/launch_run.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -155,6 +156,7 @@ class SmallGroup {
 
 TEST_CASE("out of memory is proven by the kernel's own count") {
   const SmallGroup group;
+  if (sanitized) SKIP("a sanitizer needs more than the group may have");
   if (!group.usable()) SKIP("a control group with a limit needs root and a writable hierarchy");
   std::vector<std::string> words =
       probes(2, {"--on", "1", "--fill", "300", "--on", "0", "--sleep", "600"});
