@@ -33,4 +33,3 @@ common.tell(
     losses=losses,
     weights=common.fingerprint(module),
 )
-accelerator.end_training()
