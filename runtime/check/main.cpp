@@ -21,6 +21,9 @@ namespace {
 using muster::check::Bench;
 using muster::check::Report;
 
+/// 1 is for faults that were found.
+constexpr int cannot_go_on = 3;
+
 /// The checks choose these themselves; what a person chose for training stays out of it.
 void forget_training_settings() {
   for (const auto* name : {"MUSTER_TRAIN_GRADIENT_ACCUMULATION_STEPS", "MUSTER_TRAIN_BUCKET_MB",
@@ -51,5 +54,5 @@ int main() try {
 } catch (const std::exception& error) {
   muster::Control::instance().death("exception", error.what());
   std::cerr << "muster-check: " << error.what() << '\n';
-  return 1;
+  return cannot_go_on;
 }

@@ -20,6 +20,11 @@ void damage(const at::Tensor& tensor) {
   static_cast<unsigned char*>(tensor.mutable_data_ptr())[tensor.nbytes() / 8 * 4] ^= 1U;
 }
 
+/// Makes half of the gradients too large. One bit of them may be lost in rounding.
+void enlarge(const at::Tensor& gradients) {
+  gradients.flatten().narrow(0, 0, gradients.numel() / 2).mul_(1.5);
+}
+
 /// Which results are damaged, by the name of the fault.
 bool is_damaged(const std::string& fault, const Operation& operation) {
   const std::string_view label = operation.label;
@@ -42,7 +47,12 @@ class FaultyPending final : public PendingOperation {
 
   void wait(milliseconds deadline) override {
     work_.wait(patient_ ? std::chrono::minutes(1) : deadline);
-    damage(std::exchange(damaged_, {}));
+    const auto tensor = std::exchange(damaged_, {});
+    if (tensor.defined() && wanted_fault() == "training") {
+      enlarge(tensor);
+    } else {
+      damage(tensor);
+    }
   }
   bool done() const noexcept override { return work_.done(); }
 
