@@ -158,8 +158,11 @@ std::string sum_up(const Findings& findings, const Plan& plan, double seconds,
   const auto ok = count(CheckResult::ok);
   const auto made = ok + count(CheckResult::fault);
   const auto ranks = plan.ranks.size();
+  const auto world = ranks == 0 ? 0 : plan.ranks.front().world.size;
+  const bool all_here = static_cast<std::size_t>(world) == ranks;
   const auto where =
-      fmt::format("on {} rank{} in {}", ranks, ranks == 1 ? "" : "s", duration_text(seconds));
+      fmt::format("on {}{} rank{} in {}", all_here ? "" : fmt::format("{} of ", ranks), world,
+                  world == 1 ? "" : "s", duration_text(seconds));
   if (findings.all_ok()) return screen.bold(fmt::format("{} checks ok", ok)) + " " + where + "\n";
   const auto faulty = faulty_text(findings);
   auto text =

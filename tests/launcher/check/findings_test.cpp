@@ -148,14 +148,16 @@ TEST_CASE("Nothing was found: no table, and that is not well") {
 
 TEST_CASE("Faults on another host are named, and the table stays within the screen") {
   const TemporaryFolder folder;
-  const auto plan = plan_of(folder, 1);
+  auto plan = plan_of(folder, 1);
   auto lines = std::string(head) + well + end_of_training + "{\"faulty\":[5,6]}\n";
   lines.replace(lines.find("2 roots"), 7, std::string(40, 'x') + " " + std::string(40, 'y'));
   folder.write("check-0.jsonl", lines);
+  plan.ranks[0].world.size = 7;
   const auto findings = read_findings(plan);
   CHECK_FALSE(findings.all_ok());
   const auto text = text_of(findings, plan);
-  CHECK(text.find("faults: ranks 5-6 on another host\n") != text.npos);
+  CHECK(text.find("on 1 of 7 ranks in 2.0 s; ") != text.npos);
+  CHECK(text.find("ranks 5-6 on another host\n") != text.npos);
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) CHECK(line.size() <= 80);
 }
