@@ -78,9 +78,16 @@ void compare(Bench& bench, const std::string& where, const Samples& expected,
               text_of(found, place));
 }
 
+struct Epoch {
+  const Way& way;
+  std::string where;  ///< For faults.
+  Samples order;      ///< Of one process.
+  Samples own;        ///< What this rank has read.
+};
+
 /// Collective: what all ranks have read, each sample as often as it has to be.
-void check_together(Bench& bench, const Accelerator& accelerator, const Way& way,
-                    const std::string& where, const Samples& own, const Samples& order) {
+void check_together(Bench& bench, const Accelerator& accelerator, const Epoch& epoch) {
+  const auto& [way, where, order, own] = epoch;
   auto mine = at::empty({std::ssize(own)}, at::kLong);
   std::copy(own.begin(), own.end(), mine.mutable_data_ptr<std::int64_t>());
   mine = mine.to(accelerator.device());
@@ -118,7 +125,7 @@ void check_way(Bench& bench, Accelerator& accelerator, const Way& way) {
     for (const auto& batch : loader) append(own, batch);
     compare(bench, where,
             part_of(order, way, accelerator.process_index(), accelerator.num_processes()), own);
-    check_together(bench, accelerator, way, where, own, order);
+    check_together(bench, accelerator, {way, where, order, own});
   }
 }
 

@@ -62,7 +62,7 @@ void Report::end(std::string_view check, const Findings& findings, double second
 
 void Report::finish(const std::vector<int>& faulty) { write(Json{{"faulty", faulty}}.dump()); }
 
-void Report::write(std::string line) {
+void Report::write(std::string line) const {
   line += '\n';
   const int error = write_all(fd_, line);
   if (error != 0) throw Error(std::string("cannot write what was found: ") + std::strerror(error));

@@ -50,7 +50,7 @@ class Report {
   void finish(const std::vector<int>& faulty);
 
  private:
-  void write(std::string line);
+  void write(std::string line) const;
 
   int fd_;
   bool owned_;
