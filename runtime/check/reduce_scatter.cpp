@@ -22,8 +22,8 @@ void parts(Bench& bench, at::ScalarType dtype, const Counts& counts, bool equal)
   const auto own = at_rank(counts, group.rank());
   const auto output = at::zeros({own}, dtype).to(group.device());
   const auto input = at_rank(all, group.rank()).to(group.device());
-  group.reduce_scatter(output, input, ReduceOp::sum, false, equal ? Counts() : counts, "check")
-      .wait();
+  const auto told = equal ? Counts() : counts;
+  group.reduce_scatter(output, input, {.counts = told}, "check").wait();
   const auto bound = bound_of(group, all);
   bench.expect_same(equal ? "equal parts" : "unequal parts",
                     reduced(all, ReduceOp::sum, dtype).narrow(0, begin, own), output,
@@ -39,7 +39,7 @@ void accumulated(Bench& bench, std::int64_t each) {
     in_order.push_back(rank.narrow(0, each * group.rank(), each).to(at::kFloat));
   }
   const auto input = at_rank(all, group.rank()).to(group.device());
-  group.reduce_scatter(output, input, ReduceOp::sum, true, {}, "check").wait();
+  group.reduce_scatter(output, input, {.accumulate = true}, "check").wait();
   bench.expect_same("bfloat16 added to float32", reduced(in_order, ReduceOp::sum, at::kFloat),
                     output, bound_of(group, in_order));
 }

@@ -111,8 +111,9 @@ class FaultyCommunicator final : public Communicator {
       case Kind::all_reduce:
         return reduce(one);
       case Kind::reduce_scatter:
-        return inner_->reduce_scatter(one.output, one.input, one.op, one.accumulate,
-                                      one.input_counts, one.label);
+        return inner_->reduce_scatter(
+            one.output, one.input,
+            {.op = one.op, .accumulate = one.accumulate, .counts = one.input_counts}, one.label);
       case Kind::all_gather:
         return inner_->all_gather(one.output, one.input, one.output_counts, one.label);
       case Kind::broadcast:
