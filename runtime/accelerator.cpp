@@ -3,6 +3,7 @@
 #include "accelerator_state.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 
 namespace muster {
@@ -54,11 +55,18 @@ void Accelerator::free_memory() {
 }
 
 void Accelerator::end_training() {
+  std::exception_ptr trouble;
+  try {
+    end_trackers();
+  } catch (const TrackerError&) {
+    trouble = std::current_exception();  // The other ranks are not to wait for this one.
+  }
   const auto mesh = state_->mesh();
   // First, for a group that was lost is to be left too: then waiting throws.
   free_memory();
   state_->session.reset();
   mesh->world().barrier("end_training").wait();
+  if (trouble) std::rethrow_exception(trouble);
 }
 
 }  // namespace muster

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace muster {
@@ -22,6 +23,14 @@ void add(std::vector<GivenValue>& values, const char* id, const std::optional<Gi
   if (given) values.push_back({id, Value(keep(*given)), ""});
 }
 
+/// "csv,html" in its words.
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream rest(list);
+  for (std::string word; std::getline(rest, word, ',');) words.push_back(word);
+  return words;
+}
+
 std::vector<GivenValue> given_in_code(const AcceleratorOptions& options) {
   constexpr auto text = +[](const std::string& value) { return value; };
   std::vector<GivenValue> values;
@@ -30,6 +39,10 @@ std::vector<GivenValue> given_in_code(const AcceleratorOptions& options) {
       +[](const int& value) { return std::int64_t{value}; });
   add(values, "train.strategy", options.strategy, text);
   add(values, "train.communicator", options.communicator, text);
+  add(
+      values, "train.log_with", options.log_with,
+      +[](const std::string& names) { return split(names); });
+  add(values, "train.project_dir", options.project_dir, text);
   add(
       values, "train.seed", options.seed, +[](const std::int64_t& value) { return value; });
   add(

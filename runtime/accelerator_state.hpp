@@ -10,6 +10,8 @@
 #include "prepared_optimizer.hpp"
 #include "prepared_scheduler.hpp"
 #include "session.hpp"
+#include "tracking/meter.hpp"
+#include "tracking/trackers.hpp"
 
 #include <memory>
 #include <string>
@@ -43,6 +45,8 @@ struct AcceleratorState {
   std::vector<std::weak_ptr<PreparedOptimizer>> optimizers;
   std::vector<std::weak_ptr<PreparedScheduler>> schedulers;
   std::vector<std::shared_ptr<MicroStep>> scopes;  ///< Innermost last.
+  std::unique_ptr<tracking::Trackers> trackers;    ///< From init_trackers to end_training.
+  tracking::Meter meter;                           ///< Of what trackers get besides.
 
   /// The ranks that data is spread over. Throws CommunicationError after end_training().
   Communicator& data_group() const;

@@ -20,7 +20,8 @@ void add_keys(Completion& completion, std::string_view behind) {
 
 /// The words that a row's own rule names, besides what a person makes up.
 void add_known_words(Completion& completion, const Setting& row) {
-  constexpr std::array<std::string_view, 6> usual{"all", "any", "auto", "cpu", "cuda", "none"};
+  constexpr std::array<std::string_view, 10> usual{"all",  "any",  "auto",  "cpu",  "csv",
+                                                   "cuda", "html", "jsonl", "none", "tensorboard"};
   std::string expects(row.expects);
   for (char& letter : expects) letter = letter == ',' || letter == ';' ? ' ' : letter;
   for (const auto word : split(expects, ' ')) {

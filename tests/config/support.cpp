@@ -36,6 +36,8 @@ const std::map<std::string, std::vector<Sample>>& special_samples() {
       {"launch.wrap", {text_sample("gdb -ex 'b main' --args"), text_sample("env")}},
       {"launch.wrap_ranks", {text_sample("0,3-5"), text_sample("none")}},
       {"launch.log_dir", {text_sample("logs"), text_sample("/var/log/run 1")}},
+      {"train.log_with", {list_sample("csv,html", {"csv", "html"}), list_sample("all", {"all"})}},
+      {"train.project_dir", {text_sample("tracked"), text_sample("/var/runs/a b")}},
       {"launch.unset_env",
        {list_sample("ONE,TWO", {"ONE", "TWO"}), list_sample("THREE", {"THREE"})}},
   };

@@ -65,9 +65,11 @@ struct TrainSettings {
   std::string strategy = "auto";      ///< auto, ddp.
   std::string communicator = "auto";  ///< auto, self, gloo.
   int gradient_accumulation_steps = 1;
-  std::int64_t seed = 42;  ///< Of shuffling (seed, epoch).
-  double bucket_mb = 25;   ///< Gradient bucket, MiB; the first is 1 MiB.
-  bool debug = false;      ///< Ranks compare labels of collectives too.
+  std::int64_t seed = 42;                     ///< Of shuffling (seed, epoch).
+  double bucket_mb = 25;                      ///< Gradient bucket, MiB; the first is 1 MiB.
+  bool debug = false;                         ///< Ranks compare labels of collectives too.
+  std::vector<std::string> log_with{"none"};  ///< jsonl, csv, tensorboard, html; or all, none.
+  std::string project_dir = "runs";           ///< Of the folders of trackers.
 };
 
 /// [log]

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <muster/accelerator_options.hpp>
+#include <muster/logged_item.hpp>
 #include <muster/prepare.hpp>
 #include <muster/processes.hpp>
 #include <muster/scope.hpp>
+#include <muster/tracker_options.hpp>
 
 #include <ATen/core/Tensor.h>
 
@@ -11,7 +13,9 @@
 #include <filesystem>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -88,6 +92,24 @@ class Accelerator : public Processes {
     return loader.skipping(batches);
   }
 
+  // --- tracking ----------------------------------------------------------------------------------
+  // No communication; any ranks may call. Only rank 0 writes.
+
+  /// Starts the trackers that log_with names, and options.trackers, for log(). They write into the
+  /// folder `project` of project_dir, behind what is there. `config`: hyper-parameters. Trackers
+  /// that ran before are ended. Throws ConfigError for a request that cannot be, TrackerError for
+  /// trouble: see TrackerTrouble.
+  void init_trackers(const std::string& project, const TrackedItems& config = {},
+                     const TrackerOptions& options = {});
+  /// Hands values to the trackers: log({{"loss", loss}, {"epoch", epoch}}, step). Without `step`,
+  /// the optimizers' steps so far, or without an optimizer one more than last time. Without a
+  /// tracker nothing happens. Throws ConfigError, on all ranks, for a tensor that is not one real
+  /// number.
+  void log(const std::vector<LoggedItem>& values, std::optional<std::int64_t> step = std::nullopt);
+  /// The tracker that runs by this name; where it does not run, as on other ranks, one that does
+  /// nothing. Throws ConfigError for one that was not asked for. Until the trackers end.
+  Tracker& get_tracker(std::string_view name);
+
   // --- weights -----------------------------------------------------------------------------------
 
   /// Rank 0 writes parameters and buffers as safetensors; a tied weight stands once. `path` is a
@@ -112,12 +134,13 @@ class Accelerator : public Processes {
   std::string describe() const;
   /// Lets go of what was prepared; what the program holds of it lives on. No communication.
   void free_memory();
-  /// Leaves the group, and waits until every rank has come here. It has left also if that throws,
-  /// as after a lost rank; the Accelerator's members that communicate throw from then on. Handles
-  /// that the program still holds keep their own end of the group.
+  /// Ends the trackers, leaves the group, and waits until every rank has come here. It has left
+  /// also if that throws, as after a lost rank; the Accelerator's members that communicate throw
+  /// from then on. Handles that the program still holds keep their own end of the group.
   void end_training();
 
  private:
+  void end_trackers();
   Scope begin_micro_step(std::initializer_list<const ModelHandle*> models);
 };
 

@@ -20,7 +20,10 @@ struct AcceleratorOptions {
   std::optional<double> bucket_mb{};          ///< Gradient bucket, MiB; default 25.
   /// For one communication; default 1800 s.
   std::optional<std::chrono::duration<double>> comm_timeout{};
-  std::optional<bool> debug{};                ///< Ranks compare labels of collectives too.
+  std::optional<bool> debug{};  ///< Ranks compare labels of collectives too.
+  /// Trackers that init_trackers starts: "jsonl,html"; also csv, tensorboard, all; default none.
+  std::optional<std::string> log_with{};
+  std::optional<std::string> project_dir{};  ///< Of the folders of trackers; default "runs".
 };
 
 }  // namespace muster

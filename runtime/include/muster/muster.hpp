@@ -10,3 +10,4 @@
 #include <muster/scheduler.hpp>
 #include <muster/schedules.hpp>
 #include <muster/split_parameters.hpp>
+#include <muster/tracker.hpp>

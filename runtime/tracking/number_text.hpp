@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace muster::tracking {
+
+/// The shortest decimal that reads back as the same double, in any locale; nan, inf, -inf.
+std::string exact(double value);
+/// For a person: a few digits, large numbers in k, M, G or T: 0.4123, 31.2 k, 1e-05.
+std::string short_number(double value, int digits = 4);
+
+}  // namespace muster::tracking
