@@ -21,7 +21,7 @@ std::string machine(const std::string& name) {
 /// is built with the program is not found.
 void need_hwloc() {
   const auto end =
-      run_muster({"launch", "--topology", machine("eight_gpus"), "--dry-run", "--", "./train"}, {});
+      run_muster({"launch", "--topology", machine("eight_gpus"), "--dry-run", "--", "./train"});
   if (end.err.find("install libhwloc") != std::string::npos) SKIP("hwloc is not installed");
 }
 
