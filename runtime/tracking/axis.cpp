@@ -8,11 +8,11 @@
 namespace muster::tracking {
 namespace {
 
-/// 1, 2 or 5 times a power of ten, of which some five lie in `range`.
+/// 1, 2 or 5 times a power of ten, of which some six lie in `range`.
 double round_distance(double range) {
-  const double raw = range / 5;
+  const double raw = range / 6;
   const double power = std::pow(10, std::floor(std::log10(raw)));
-  const double digit = raw / power;
+  const double digit = raw / power * 0.999;
   return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
 }
 

@@ -12,7 +12,7 @@ namespace muster::tracking {
 namespace {
 
 constexpr std::size_t most_points = 256;
-constexpr double width = 440, height = 240, left = 62, right = 428, top = 10, bottom = 210;
+constexpr double width = 440, height = 250, left = 68, right = 428, top = 10, bottom = 210;
 
 std::string px(double place) { return short_number(std::round(place * 10) / 10, 5); }
 
@@ -63,7 +63,7 @@ std::string grid(const Scales& scales) {
     const auto x = scales.x(mark.at);
     text += line("grid", x, px(bottom), x, px(bottom + 4));
     text +=
-        label(x, px(bottom + 18), scales.steps.place(mark.at) > 0.95 ? "end" : "middle", mark.text);
+        label(x, px(bottom + 19), scales.steps.place(mark.at) > 0.95 ? "end" : "middle", mark.text);
   }
   return text + line("axis", px(left), px(bottom), px(right), px(bottom));
 }
@@ -116,7 +116,7 @@ std::string chart(const Series& series) {
   if (buckets.empty()) return begin + "</svg>\n";
   const auto scales = scales_of(buckets);
   return begin + grid(scales) + curve(scales, buckets) +
-         label(px(right), px(bottom + 29), "end", "step") + "</svg>\n";
+         label(px(right), px(bottom + 35), "end", "step") + "</svg>\n";
 }
 
 std::string html(std::string_view text) {

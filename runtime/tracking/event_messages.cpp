@@ -83,12 +83,22 @@ std::string session_start(const TrackedRun& run, double time) {
   return info.text();
 }
 
+/// A cell of a table in Markdown.
+std::string cell(const std::string& text) {
+  std::string result;
+  for (const char letter : text) {
+    if (letter == '|') result += '\\';
+    result += letter == '\n' ? ' ' : letter;
+  }
+  return result;
+}
+
 /// In Markdown, which the Text tab shows.
 std::string config_table(const TrackedRun& run) {
   std::string text = "| name | value |\n|---|---|\n";
   for (const auto& [name, value] : run.config) {
-    text +=
-        "| " + name + " | " + (value.text() != nullptr ? *value.text() : csv_field(value)) + " |\n";
+    const auto* words = value.text();
+    text += "| " + cell(name) + " | " + cell(words != nullptr ? *words : csv_field(value)) + " |\n";
   }
   return text;
 }

@@ -22,7 +22,7 @@ p { margin: .2rem 0 .8rem; color: var(--soft); }
 .card p { margin: .1rem 0 .4rem; font-variant-numeric: tabular-nums; }
 .bad { color: var(--bad); }
 svg { display: block; width: 100%; height: auto; touch-action: pan-y; }
-svg text { font: 12px system-ui, sans-serif; fill: var(--soft); }
+svg text { font: 14px system-ui, sans-serif; fill: var(--soft); }
 .grid { stroke: var(--grid); }
 .axis { stroke: var(--soft); }
 .gap { stroke: var(--bad); stroke-width: 2; }

@@ -25,7 +25,7 @@ Json to_json(const Series& series) {
   Json buckets = Json::array();
   for (const auto& bucket : series.buckets()) {
     buckets.push_back({bucket.first, bucket.last, bucket.count, bucket.not_finite, bucket.mean,
-                       bucket.least, bucket.most});
+                       bucket.least, bucket.most, bucket.first_not_finite});
   }
   return {{"name", series.name()}, {"newest", series.newest()}, {"buckets", buckets}};
 }
@@ -35,7 +35,7 @@ Series series_from(const Json& json) {
   for (const auto& bucket : json.at("buckets")) {
     buckets.push_back({bucket.at(0), bucket.at(1), bucket.at(2), bucket.at(3),
                        value_from(bucket.at(4)).number(), value_from(bucket.at(5)).number(),
-                       value_from(bucket.at(6)).number()});
+                       value_from(bucket.at(6)).number(), bucket.at(7)});
   }
   return {json.at("name"), std::move(buckets), value_from(json.at("newest")).number()};
 }

@@ -40,11 +40,7 @@ std::vector<std::size_t> order_of(const std::vector<Series>& series) {
 
 std::string note(const Series& series) {
   Bucket all;
-  std::int64_t first_bad = 0;
-  for (const auto& bucket : series.buckets()) {
-    if (all.not_finite == 0 && bucket.not_finite > 0) first_bad = bucket.first;
-    all.add(bucket);
-  }
+  for (const auto& bucket : series.buckets()) all.add(bucket);
   auto text = "last " + short_number(series.newest());
   if (all.count > 0) {
     text +=
@@ -52,7 +48,7 @@ std::string note(const Series& series) {
   }
   if (all.not_finite == 0) return text;
   return text + " &middot; <span class=\"bad\">" + std::to_string(all.not_finite) +
-         " not finite, from step " + std::to_string(first_bad) + "</span>";
+         " not finite, from step " + std::to_string(all.first_not_finite) + "</span>";
 }
 
 std::string cards(const Report& report) {

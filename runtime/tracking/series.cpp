@@ -29,7 +29,8 @@ void Bucket::add(std::int64_t step, double value) {
              .not_finite = finite ? 0 : 1,
              .mean = finite ? value : 0,
              .least = finite ? value : 0,
-             .most = finite ? value : 0});
+             .most = finite ? value : 0,
+             .first_not_finite = step});
 }
 
 void Bucket::add(const Bucket& next) {
@@ -38,6 +39,7 @@ void Bucket::add(const Bucket& next) {
     return;
   }
   last = next.last;
+  if (not_finite == 0) first_not_finite = next.first_not_finite;
   not_finite += next.not_finite;
   if (next.count == 0) return;
   least = count == 0 ? next.least : std::min(least, next.least);

@@ -14,6 +14,7 @@ struct Bucket {
   std::int64_t count = 0;            ///< Finite values.
   std::int64_t not_finite = 0;
   double mean = 0, least = 0, most = 0;  ///< Of the finite ones; 0 without any.
+  std::int64_t first_not_finite = 0;     ///< Its step, if there is one.
 
   void add(std::int64_t step, double value);
   void add(const Bucket& next);
