@@ -19,9 +19,8 @@ class LoggedValue {
   // NOLINTBEGIN(google-explicit-constructor): lists of names and values read as such.
   LoggedValue(at::Tensor tensor) : value_(std::move(tensor)) {}
   template <class T>
-  requires std::is_constructible_v<TrackedValue, T> &&
-      (!std::is_same_v<T, at::Tensor>)LoggedValue(T value)
-      : value_(TrackedValue(std::move(value))) {}
+    requires std::is_constructible_v<TrackedValue, T> && (!std::is_same_v<T, at::Tensor>)
+  LoggedValue(T value) : value_(TrackedValue(std::move(value))) {}
   // NOLINTEND(google-explicit-constructor)
 
   const std::variant<TrackedValue, at::Tensor>& get() const noexcept { return value_; }

@@ -17,7 +17,8 @@ class TrackedValue {
 
   // NOLINTBEGIN(google-explicit-constructor): lists of names and values read as such.
   template <class T>
-  requires std::is_arithmetic_v<T> TrackedValue(T value) : value_(number(value)) {}
+    requires std::is_arithmetic_v<T>
+  TrackedValue(T value) : value_(number(value)) {}
   TrackedValue(std::string text) : value_(std::move(text)) {}
   TrackedValue(std::string_view text) : value_(std::string(text)) {}
   TrackedValue(const char* text) : value_(std::string(text)) {}
