@@ -88,13 +88,10 @@ bool exit_codes(const Value& value) {
 }
 
 bool trackers(const Value& value) {
-  constexpr std::array<std::string_view, 4> names{"jsonl", "csv", "tensorboard", "html"};
   const auto& list = std::get<std::vector<std::string>>(value);
-  if (list.size() == 1 && (list[0] == "all" || list[0] == "none")) return true;
-  if (std::set<std::string>(list.begin(), list.end()).size() != list.size()) return false;
-  return !list.empty() && std::ranges::all_of(list, [&](const std::string& word) {
-    return std::ranges::find(names, word) != names.end();
-  });
+  const std::set<std::string> names(list.begin(), list.end());
+  const bool alone = names.contains("all") || names.contains("none");
+  return !list.empty() && names.size() == list.size() && (list.size() == 1 || !alone);
 }
 
 bool folder(const Value& value) {

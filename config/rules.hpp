@@ -17,7 +17,7 @@ bool input_rank(const Value& value);
 bool ranks(const Value& value);
 /// Exit codes and ranges of them (1,134-139), or any; none of them alone a code of wrong usage.
 bool exit_codes(const Value& value);
-/// Different names of trackers, or one of all and none.
+/// Different names, or all or none alone.
 bool trackers(const Value& value);
 /// Empty, or one line.
 bool folder(const Value& value);

@@ -68,6 +68,11 @@ bool in_range(const Setting& setting, double number) {
   return number >= setting.minimum && number <= setting.maximum;
 }
 
+bool is_choice(const Setting& setting, std::string_view word) {
+  const auto words = split(setting.choices, ' ');
+  return words.empty() || std::ranges::find(words, word) != words.end();
+}
+
 bool is_good(const Setting& setting, const Value& value) {
   const SettingMember& member = setting.member;
   if (std::holds_alternative<Auto>(value)) return member.allows_auto;
@@ -87,12 +92,13 @@ bool is_good(const Setting& setting, const Value& value) {
     }
     case ValueKind::text: {
       const auto* text = std::get_if<std::string>(&value);
-      if (!text || text->find('\0') != std::string::npos) return false;
-      const auto words = split(setting.choices, ' ');
-      return words.empty() || std::find(words.begin(), words.end(), *text) != words.end();
+      return text && text->find('\0') == std::string::npos && is_choice(setting, *text);
     }
-    case ValueKind::list:
-      return std::holds_alternative<std::vector<std::string>>(value);
+    case ValueKind::list: {
+      const auto* list = std::get_if<std::vector<std::string>>(&value);
+      return list &&
+             std::ranges::all_of(*list, [&](const auto& word) { return is_choice(setting, word); });
+    }
     case ValueKind::map:
       return std::holds_alternative<std::map<std::string, std::string>>(value);
   }

@@ -291,6 +291,7 @@ constexpr Setting table[] = {
      .member = train<&T::log_with>(),
      .help = "Trackers that the program's init_trackers starts: where what it logs is written.",
      .word = "LIST",
+     .choices = "all none jsonl csv tensorboard html",
      .check = rules::trackers,
      .expects = "jsonl, csv, tensorboard and html with commas between, or all or none"},
     {.section = "train",

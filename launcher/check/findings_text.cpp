@@ -15,27 +15,6 @@ namespace muster::launcher {
 namespace {
 
 constexpr int result_columns = 13, time_columns = 8;
-constexpr int least_room = 30;  // For the last column, however narrow the screen.
-
-/// Words in lines of `room` columns, the first of which goes on at the cursor.
-std::string wrapped(std::string_view text, int indent, int width) {
-  const int room = std::max(width - indent, least_room);
-  std::string result;
-  int used = 0;
-  for (const auto word : split(text, ' ')) {
-    const int columns = columns_of(word);
-    if (used > 0 && used + 1 + columns > room) {
-      result += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
-      used = 0;
-    } else if (used > 0) {
-      result += ' ';
-      ++used;
-    }
-    result += word;
-    used += columns;
-  }
-  return result;
-}
 
 std::string painted(CheckResult result, const Screen& screen) {
   switch (result) {
@@ -85,7 +64,7 @@ class Table {
   std::string line(const CheckRow& row) const {
     const auto time = row.ended.empty() ? "" : duration_text(row.seconds);
     auto text = padded(row.name, name_columns_) + painted(row.result(), screen_) +
-                padded(time, time_columns) + wrapped(explanation(row), indent_, screen_.width);
+                padded(time, time_columns) + wrapped(explanation(row), screen_.width, indent_);
     while (text.ends_with(' ')) text.pop_back();
     text += "\n";
     for (const auto& fault : row.faults) text += fault_lines(fault);
@@ -100,9 +79,9 @@ class Table {
     const int indent = columns_of(label);
     const auto part = [&](const char* name, const std::string& value) {
       return fmt::format("{:{}}{:10}{}\n", "", indent, name,
-                         wrapped(printable(value, longest), indent + 10, screen_.width));
+                         wrapped(printable(value, longest), screen_.width, indent + 10));
     };
-    return label + wrapped(printable(fault.where, longest), indent, screen_.width) + "\n" +
+    return label + wrapped(printable(fault.where, longest), screen_.width, indent) + "\n" +
            part("expected", fault.expected) + part("found", fault.found);
   }
 
@@ -122,7 +101,7 @@ std::string not_checked_lines(const Findings& findings, const Screen& screen) {
     for (const auto& part : row.not_checked) {
       if (!told.insert(part).second) continue;
       text +=
-          screen.dim(label) + wrapped(part, static_cast<int>(label.size()), screen.width) + "\n";
+          screen.dim(label) + wrapped(part, screen.width, static_cast<int>(label.size())) + "\n";
     }
   }
   return text;
@@ -169,7 +148,7 @@ std::string sum_up(const Findings& findings, const Plan& plan, double seconds,
       fmt::format("{} of {} checks ok {}", ok,
                   made + count(CheckResult::under_way) + count(CheckResult::not_made), where);
   if (!faulty.empty()) text += "; faults: " + faulty;
-  return screen.red(wrapped(text, 0, screen.width)) + "\n";
+  return screen.red(wrapped(text, screen.width)) + "\n";
 }
 
 }  // namespace

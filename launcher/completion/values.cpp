@@ -20,8 +20,7 @@ void add_keys(Completion& completion, std::string_view behind) {
 
 /// The words that a row's own rule names, besides what a person makes up.
 void add_known_words(Completion& completion, const Setting& row) {
-  constexpr std::array<std::string_view, 10> usual{"all",  "any",  "auto",  "cpu",  "csv",
-                                                   "cuda", "html", "jsonl", "none", "tensorboard"};
+  constexpr std::array<std::string_view, 6> usual{"all", "any", "auto", "cpu", "cuda", "none"};
   std::string expects(row.expects);
   for (char& letter : expects) letter = letter == ',' || letter == ';' ? ' ' : letter;
   for (const auto word : split(expects, ' ')) {
@@ -33,7 +32,7 @@ void add_known_words(Completion& completion, const Setting& row) {
 Completion values_of_setting(const Setting& row) {
   Completion completion;
   add(completion, row.member.kind == ValueKind::boolean ? "true false" : row.choices);
-  add_known_words(completion, row);
+  if (row.choices.empty()) add_known_words(completion, row);
   if (row.member.allows_auto) add(completion, "auto");
   if (row.member.allows_none) add(completion, "none");
   completion.folders = row.word == "DIR";

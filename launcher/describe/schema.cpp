@@ -57,6 +57,7 @@ std::vector<Json> forms_of(const Setting& row) {
     case ValueKind::list: {
       Json array = of_type("array");
       array["items"] = words.size() == 1 ? words.front() : Json{{"anyOf", words}};
+      if (!row.choices.empty()) array["items"] = Json{{"enum", split(row.choices, ' ')}};
       words.insert(words.begin(), array);
       return words;
     }

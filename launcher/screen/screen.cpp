@@ -79,6 +79,26 @@ std::string padded(std::string_view text, int columns) {
   return std::string(text) + std::string(static_cast<std::size_t>(missing), ' ');
 }
 
+std::string wrapped(std::string_view text, int width, int indent) {
+  constexpr int least_room = 30;  // However narrow the screen.
+  const int room = std::max(width - indent, least_room);
+  std::string lines;
+  int used = 0;
+  for (const auto word : split(text, ' ')) {
+    const int columns = columns_of(word);
+    if (used > 0 && used + 1 + columns > room) {
+      lines += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
+      used = 0;
+    } else if (used > 0) {
+      lines += ' ';
+      ++used;
+    }
+    lines += word;
+    used += columns;
+  }
+  return lines;
+}
+
 std::string duration_text(double seconds) {
   if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1000);
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);

@@ -41,6 +41,10 @@ int columns_of(std::string_view text);
 /// `text` and spaces up to `columns`.
 std::string padded(std::string_view text, int columns);
 
+/// Lines of words, each as wide as `width` allows behind `indent` columns, of which the first is
+/// where the cursor is; a word that is wider keeps its line.
+std::string wrapped(std::string_view text, int width, int indent = 0);
+
 /// "1.2 s", "3 min 05 s", "250 ms"
 std::string duration_text(double seconds);
 

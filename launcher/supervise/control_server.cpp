@@ -57,7 +57,7 @@ void ControlServer::answer(std::size_t rank) const {
 std::optional<ControlNote> ControlServer::note_of(std::size_t rank) const {
   // Read, not mapped: a rank that made the memory shorter would end us with SIGBUS.
   ControlSlot slot{};
-  std::atomic<std::uint64_t> before = 0, after = 0;
+  std::uint64_t before = 0, after = 0;
   const auto at = static_cast<off_t>(rank * sizeof slot);
   const auto copy = [&](auto& to) {
     std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -16,24 +16,6 @@ std::string offer_text(const Value& offer) {
   return text.empty() ? "none" : text;
 }
 
-/// Breaks at blanks; a word that is wider than the room keeps its line.
-std::string wrapped(std::string_view text, int width, const std::string& indent = "") {
-  const int room = width - columns_of(indent);
-  std::string lines;
-  int used = 0;
-  for (const auto word : split(text, ' ')) {
-    const int letters = columns_of(word);
-    if (used > 0 && used + 1 + letters > room) {
-      lines += "\n";
-      used = 0;
-    }
-    lines += used == 0 ? indent : " ";
-    lines += word;
-    used += letters + (used == 0 ? 0 : 1);
-  }
-  return lines;
-}
-
 /// "Ranks? (launch.num_processes) = x"
 std::string answered(const Question& question, const std::string& answer) {
   return fmt::format("{} ({}) = {}", question.text, question.setting->id(),
@@ -52,8 +34,8 @@ std::string question_text(const Question& question, const Screen& screen) {
     return screen.bold(question.text) + "  " + question.explanation + "  " + screen.bold(offer);
   }
   const std::string blank(indent, ' ');
-  return screen.bold(question.text) + "\n" + wrapped(question.explanation, screen.width, blank) +
-         "\n" + blank + screen.bold(offer);
+  return screen.bold(question.text) + "\n" + blank +
+         wrapped(question.explanation, screen.width, indent) + "\n" + blank + screen.bold(offer);
 }
 
 std::string opening_text(const std::string& found, const std::string& file, const Screen& screen,
@@ -88,7 +70,7 @@ void hold_dialogue(Interview& interview, LineReader& input, const Screen& screen
       interview.answer(*answer);
     } catch (const ConfigError& error) {
       if (!terminal) throw ConfigError(answered(*question, *answer) + ": " + error.what());
-      print_error(wrapped(error.what(), screen.width, "  ") + "\n");
+      print_error("  " + wrapped(error.what(), screen.width, 2) + "\n");
     }
   }
   const auto left = terminal ? std::nullopt : input.left_over();

@@ -73,7 +73,6 @@ class SequentialRule final : public CombinedRule {
   std::unique_ptr<ScheduleRule> clone() const override {
     return std::make_unique<SequentialRule>(*this);
   }
-  bool takes_steps() const override { return true; }
   GroupRates rates(const SchedulePoint& point, const GroupRates& base) const override {
     const auto index = under_way(point.step);
     return parts_[index]->rates({point.step - begin(index), point.group}, base);

@@ -1,7 +1,5 @@
 #include "tracking/csv_text.hpp"
 
-#include "tracking/number_text.hpp"
-
 namespace muster::tracking {
 namespace {
 
@@ -26,18 +24,6 @@ std::string csv_field(std::string_view text) {
     field += letter;
   }
   return field + '"';
-}
-
-std::string csv_field(const TrackedValue& value) {
-  struct Writer {
-    std::string operator()(bool truth) const { return truth ? "true" : "false"; }
-    std::string operator()(std::int64_t whole) const { return std::to_string(whole); }
-    std::string operator()(double real) const { return exact(real); }
-    std::string operator()(const std::string& text) const {
-      return csv_field(std::string_view(text));
-    }
-  };
-  return std::visit(Writer{}, value.get());
 }
 
 std::string csv_row(const std::vector<std::string>& fields) {

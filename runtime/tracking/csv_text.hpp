@@ -1,7 +1,5 @@
 #pragma once
 
-#include <muster/tracked_value.hpp>
-
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -11,7 +9,6 @@
 namespace muster::tracking {
 
 std::string csv_field(std::string_view text);
-std::string csv_field(const TrackedValue& value);
 /// A row, with its line end.
 std::string csv_row(const std::vector<std::string>& fields);
 

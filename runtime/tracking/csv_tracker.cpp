@@ -10,7 +10,7 @@ namespace {
 
 std::string header(const std::vector<std::string>& columns) {
   std::vector<std::string> fields;
-  for (const auto& column : columns) fields.push_back(csv_field(std::string_view(column)));
+  for (const auto& column : columns) fields.push_back(csv_field(column));
   return csv_row(fields);
 }
 
@@ -20,7 +20,7 @@ std::string row(const TrackedRecord& record, const std::vector<std::string>& col
   fields[1] = exact(record.time);
   for (const auto& item : record.items) {
     const auto column = std::find(columns.begin(), columns.end(), item.name);
-    fields[static_cast<std::size_t>(column - columns.begin())] = csv_field(item.value);
+    fields[static_cast<std::size_t>(column - columns.begin())] = csv_field(value_text(item.value));
   }
   return csv_row(fields);
 }

@@ -1,7 +1,7 @@
 #include "tracking/event_messages.hpp"
 
 #include "tracking/crc32c.hpp"
-#include "tracking/csv_text.hpp"
+#include "tracking/number_text.hpp"
 #include "tracking/protobuf.hpp"
 
 namespace muster::tracking {
@@ -97,8 +97,7 @@ std::string cell(const std::string& text) {
 std::string config_table(const TrackedRun& run) {
   std::string text = "| name | value |\n|---|---|\n";
   for (const auto& [name, value] : run.config) {
-    const auto* words = value.text();
-    text += "| " + cell(name) + " | " + cell(words != nullptr ? *words : csv_field(value)) + " |\n";
+    text += "| " + cell(name) + " | " + cell(value_text(value)) + " |\n";
   }
   return text;
 }

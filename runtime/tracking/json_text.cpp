@@ -20,13 +20,9 @@ std::string json(double value) {
 }
 
 std::string json(const TrackedValue& value) {
-  struct Writer {
-    std::string operator()(bool truth) const { return truth ? "true" : "false"; }
-    std::string operator()(std::int64_t whole) const { return std::to_string(whole); }
-    std::string operator()(double real) const { return json(real); }
-    std::string operator()(const std::string& text) const { return json(std::string_view(text)); }
-  };
-  return std::visit(Writer{}, value.get());
+  if (const auto* text = value.text()) return json(std::string_view(*text));
+  if (const auto* real = std::get_if<double>(&value.get())) return json(*real);
+  return value_text(value);
 }
 
 std::string json_members(const TrackedItems& items) {

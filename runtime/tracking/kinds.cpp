@@ -18,8 +18,10 @@ std::vector<std::shared_ptr<Tracker>> make_trackers(const std::vector<std::strin
       if (name == "all" || name == tracker->name()) chosen.push_back(tracker);
     }
     if (name != "none" && chosen.size() == before) {
-      throw ConfigError("log_with: there is no tracker '" + name +
-                        "'; jsonl, csv, tensorboard, html, all and none are there");
+      std::string known;
+      for (const auto& tracker : all) known += std::string(tracker->name()) + ", ";
+      throw ConfigError("log_with: there is no tracker '" + name + "'; " + known +
+                        "all and none are there");
     }
   }
   return chosen;

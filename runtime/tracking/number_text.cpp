@@ -26,6 +26,16 @@ std::string exact(double value) {
   return {buffer.data(), end.ptr};
 }
 
+std::string value_text(const TrackedValue& value) {
+  struct Writer {
+    std::string operator()(bool truth) const { return truth ? "true" : "false"; }
+    std::string operator()(std::int64_t whole) const { return std::to_string(whole); }
+    std::string operator()(double real) const { return exact(real); }
+    std::string operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Writer{}, value.get());
+}
+
 std::string short_number(double value, int digits) {
   if (!std::isfinite(value)) return exact(value);
   constexpr std::array<std::pair<double, std::string_view>, 4> units{

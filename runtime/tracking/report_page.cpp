@@ -1,7 +1,6 @@
 #include "tracking/report_page.hpp"
 
 #include "tracking/chart.hpp"
-#include "tracking/csv_text.hpp"
 #include "tracking/number_text.hpp"
 #include "tracking/page_style.hpp"
 
@@ -66,9 +65,8 @@ std::string config_table(const Report& report) {
   if (report.config.empty()) return {};
   std::string text = "<details open><summary>Configuration</summary>\n<table>\n";
   for (const auto& [name, value] : report.config) {
-    const auto* words = value.text();
-    text += "<tr><th scope=\"row\">" + html(name) + "</th><td>" +
-            html(words != nullptr ? *words : csv_field(value)) + "</td></tr>\n";
+    text += "<tr><th scope=\"row\">" + html(name) + "</th><td>" + html(value_text(value)) +
+            "</td></tr>\n";
   }
   return text + "</table></details>\n";
 }

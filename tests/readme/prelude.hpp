@@ -1,6 +1,6 @@
 #pragma once
 
-// What the program in README.md takes for granted: a model and a data set.
+// What programs in READMEs take for granted: a model and a data set.
 
 #include <muster/muster.hpp>
 

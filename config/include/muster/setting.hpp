@@ -33,7 +33,7 @@ struct Setting {
   std::string_view question = "";  ///< What the wizard asks; empty: it does not.
   std::string_view unit = "";
   std::string_view word = "";     ///< The value's name in --help: N, T, ...; empty: the choices.
-  std::string_view choices = "";  ///< Words separated by spaces; empty: anything.
+  std::string_view choices = "";  ///< Of a text, or of a list's parts; empty: anything.
   double minimum = std::numeric_limits<double>::lowest();
   double maximum = std::numeric_limits<double>::max();
   std::string_view group = "";  ///< Rows of one group decide the same thing.

@@ -1,33 +1,14 @@
 #include <muster/safetensors.hpp>
 
+#include "runtime/command.hpp"
 #include "temporary_folder.hpp"
 
 #include <ATen/Functions.h>
 #include <catch2/catch_test_macros.hpp>
 #include <support/paths.hpp>
 
-#include <array>
-#include <cstdio>
-#include <memory>
-
 namespace muster::test {
 namespace {
-
-struct Output {
-  int status;
-  std::string text;
-};
-
-Output run(const std::string& command) {
-  FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) {
-    text.append(buffer.data(), got);
-  }
-  return {pclose(pipe), text};
-}
 
 std::string hex(const at::Tensor& tensor) {
   const auto* bytes = static_cast<const unsigned char*>(tensor.const_data_ptr());
@@ -44,8 +25,7 @@ std::string hex(const at::Tensor& tensor) {
 
 TEST_CASE("Python's safetensors reads what we write, and we what it writes") {
   const std::string here = std::string(source_dir) + "/tests/runtime/checkpoint/";
-  const Output package = run("'" + here + "python_safetensors'");
-  if (package.status != 0) SKIP("no Python safetensors to compare with: " << package.text);
+  const auto python = python_package("safetensors 0.8.0");
 
   const std::vector<std::pair<std::string, at::ScalarType>> dtypes = {
       {"BF16", at::kBFloat16},
@@ -82,11 +62,9 @@ TEST_CASE("Python's safetensors reads what we write, and we what it writes") {
 
   const TemporaryFolder folder;
   save_safetensors(folder / "ours", tensors);
-  std::string python = package.text;
-  python.erase(python.find_last_not_of('\n') + 1);
-  const Output exchange =
-      run("PYTHONPATH='" + python + "' python3 '" + here + "exchange.py' '" +
-          (folder / "ours").string() + "' '" + (folder / "theirs").string() + "' 2>&1");
+  const auto exchange =
+      run_command("PYTHONPATH='" + python + "' python3 '" + here + "exchange.py' '" +
+                  (folder / "ours").string() + "' '" + (folder / "theirs").string() + "' 2>&1");
   CHECK(exchange.text == expected);
   REQUIRE(exchange.status == 0);
 

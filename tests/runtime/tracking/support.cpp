@@ -3,9 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -47,19 +45,6 @@ std::string said(const std::function<void()>& work) {
   close(ends[0]);
   if (thrown) std::rethrow_exception(thrown);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  return text;
-}
-
-std::string output_of(const std::string& command) {
-  FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string text;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) {
-    text.append(buffer.data(), got);
-  }
-  INFO(command << "\n" << text);
-  REQUIRE(pclose(pipe) == 0);
   return text;
 }
 

@@ -2,7 +2,8 @@
 
 #include <muster/tracker.hpp>
 
-#include "../checkpoint/temporary_folder.hpp"
+#include "runtime/checkpoint/temporary_folder.hpp"
+#include "runtime/command.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -39,7 +40,5 @@ class FullDisk {
 
 /// What is written to stderr while `work` runs.
 std::string said(const std::function<void()>& work);
-/// What a shell command writes to stdout; it must succeed.
-std::string output_of(const std::string& command);
 
 }  // namespace muster::test

@@ -73,12 +73,7 @@ TEST_CASE("A full disk leaves whole events") {
 }
 
 TEST_CASE("Python's tensorboard shows what was logged, a resumed run without its dead end") {
-  const std::string find = "'" + here + "python_tensorboard' 2>&1";
-  if (std::system((find + " >/dev/null").c_str()) != 0) {
-    SKIP("no Python tensorboard to read with");
-  }
-  std::string package = output_of(find);
-  package.erase(package.find_last_not_of('\n') + 1);
+  const auto package = python_package("tensorboard 2.21.0 protobuf numpy absl-py packaging six");
   const TemporaryFolder folder;
   two_starts(folder);
   const auto text =
