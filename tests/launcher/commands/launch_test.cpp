@@ -70,6 +70,13 @@ TEST_CASE("The program's arguments are its own, byte for byte") {
   CHECK(end.out == "--num-processes|9|--config||a b|$HOME;'\"|\xc3\xa9\n|--|-n|");
 }
 
+TEST_CASE("accelerate's words for ranks on the CPU start as many") {
+  const auto end = run_muster({"launch", "--cpu", "--num_processes", "4", "--no-prefix", "--", "sh",
+                               "-c", "echo $WORLD_SIZE"});
+  CHECK(end.code == 0);
+  CHECK(end.out == "4\n4\n4\n4\n");
+}
+
 TEST_CASE("Programs are found as a shell finds them, in the launcher's folder") {
   const TemporaryFolder folder;
   folder.write("a program", "#!/bin/sh\npwd\n");

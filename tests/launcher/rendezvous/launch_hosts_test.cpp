@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <sys/socket.h>
@@ -27,17 +28,23 @@ Words operator+(Words one, const Words& other) {
 /// A port of loopback that was free a moment ago.
 std::string free_port() { return std::to_string(launcher::reserve_port("127.0.0.1", 0).port); }
 
+/// What precedes the launchers of both hosts.
+struct Wrappers {
+  Words first, second;
+};
+
 /// Two launchers of one job, on two networks or, without, on loopback.
 class Job {
  public:
-  Job(Words first, Words second, Words program, const TwoNetworks* networks = nullptr) {
+  Job(const Words& first, const Words& second, const Words& program,
+      const TwoNetworks* networks = nullptr)
+      : Job(first, second, program,
+            networks ? Wrappers{networks->on(0), networks->on(1)} : Wrappers{}) {}
+
+  Job(const Words& first, const Words& second, const Words& program, const Wrappers& wrappers) {
     const Words ranks = Words{"--", probe_program()} + program;
-    LaunchRun::Options options[2];
-    if (networks != nullptr) {
-      for (const int host : {0, 1}) options[host].wrapper = networks->on(host);
-    }
-    hosts_.emplace_back(new LaunchRun(first + ranks, options[0]));
-    hosts_.emplace_back(new LaunchRun(second + ranks, options[1]));
+    hosts_.emplace_back(new LaunchRun(first + ranks, {.wrapper = wrappers.first}));
+    hosts_.emplace_back(new LaunchRun(second + ranks, {.wrapper = wrappers.second}));
   }
 
   LaunchRun& operator[](std::size_t host) { return *hosts_[host]; }
@@ -61,6 +68,10 @@ Words two(const std::string& address, const Words& more = {}) {
 
 Words on_loopback(const std::string& port, const Words& more = {}) {
   return two("127.0.0.1", Words{"--master-port", port} + more);
+}
+
+bool works(const std::string& command) {
+  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
 }
 
 #define NEEDS_TWO_NETWORKS()                                            \
@@ -196,6 +207,39 @@ TEST_CASE("two launchers of one host meet as they come") {
   const auto told =
       (first.err + second.err).find("whoever reaches 127.0.0.1:" + port + " can join this job");
   CHECK(told != std::string::npos);
+}
+
+TEST_CASE("ranks get the address that was given, whatever hosts are called") {
+  if (!works("unshare --uts true")) SKIP("needs root, for a host name of its own");
+  const Words nameless{"unshare", "--uts", "sh", "-c", "hostname no-such-host; exec \"$@\"", "sh"};
+  const auto port = free_port();
+  Job job(on_loopback(port, {"--node-rank", "0"}), on_loopback(port, {"--node-rank", "1"}), {},
+          {nameless, nameless});
+  for (const std::size_t host : {0U, 1U}) {
+    CHECK(job.wait(host).code == 0);
+    CHECK(job.rank(host, static_cast<int>(host))["env"]["MASTER_ADDR"] == "127.0.0.1");
+  }
+}
+
+TEST_CASE("hosts whose clocks disagree are one job, and know how it ended") {
+  // A quarter of an hour ahead of the other.
+  const Words ahead{"unshare", "--time", "--monotonic", "900", "--boottime", "900"};
+  if (!works("unshare --time --monotonic 900 true")) SKIP("needs root, for a clock of its own");
+  const auto port = free_port();
+  for (const bool first_is_ahead : {true, false}) {
+    Job job(on_loopback(port, {"--node-rank", "0"}), on_loopback(port, {"--node-rank", "1"}),
+            {"--touch", "OUT/up", "--on", "1", "--wait-for", "OUT/go", "--exit", "7", "--on", "0",
+             "--sleep", "600"},
+            first_is_ahead ? Wrappers{ahead, {}} : Wrappers{{}, ahead});
+    job[0].wait_for_file("up");
+    job[1].wait_for_file("up");
+    job[1].touch("go");
+    for (const std::size_t host : {0U, 1U}) {
+      const auto end = job.wait(host);
+      CHECK(end.code == 7);
+      CHECK_THAT(end.err, ContainsSubstring("rank 1 failed first: exit 7"));
+    }
+  }
 }
 
 TEST_CASE("a signal to one launcher ends the ranks of all") {

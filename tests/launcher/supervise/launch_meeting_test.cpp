@@ -1,6 +1,7 @@
 // Where ranks meet: the address and the port that they get work, for programs that are not ours.
 
 #include "launcher/supervise/launch_run.hpp"
+#include "supervise/process_table.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -10,8 +11,11 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <netinet/in.h>
+#include <set>
+#include <sstream>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
@@ -109,6 +113,60 @@ TEST_CASE("many jobs at once meet their own ranks, whatever ports come and go") 
   }
   done = true;
   churn.join();
+}
+
+/// Inodes of all TCP sockets here that listen.
+std::set<std::string> listeners() {
+  std::set<std::string> inodes;
+  for (const std::string table : {"tcp", "tcp6"}) {
+    std::istringstream lines(file_text("/proc/net/" + table));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::vector<std::string> fields{std::istream_iterator<std::string>(words), {}};
+      if (fields.size() > 9 && fields[3] == "0A") inodes.insert(fields[9]);
+    }
+  }
+  return inodes;
+}
+
+/// How many of its sockets listen.
+int listens(pid_t pid) {
+  int count = 0;
+  const auto all = listeners();
+  const auto folder = "/proc/" + std::to_string(pid) + "/fd";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::error_code gone;
+    const auto target = std::filesystem::read_symlink(entry.path(), gone).string();
+    const auto at = target.find('[');
+    if (target.starts_with("socket:") && all.contains(target.substr(at + 1, target.size() - at - 2)))
+      ++count;
+  }
+  return count;
+}
+
+TEST_CASE("no process of a job on one host listens, until rank 0's program does") {
+  LaunchRun run({"-n", "2", "--", probe_program(), "--touch-rank", "up", "--wait-for", "OUT/done"});
+  run.wait_for_file("up_0");
+  run.wait_for_file("up_1");
+  CHECK(listens(run.pid()) == 0);
+  const auto below = launcher::descendants_of(run.pid());
+  CHECK(below.size() == 3);
+  for (const auto& process : below) CHECK(listens(process.pid) == 0);
+  run.touch("done");
+  CHECK(run.wait().code == 0);
+}
+
+TEST_CASE("ranks meet whatever variables of other launchers are there") {
+  const LaunchEnd end = launch(meet({}), {.environment = {{"RANK", "5"},
+                                                          {"WORLD_SIZE", "99"},
+                                                          {"LOCAL_RANK", "5"},
+                                                          {"MASTER_ADDR", "203.0.113.1"},
+                                                          {"MASTER_PORT", "1"},
+                                                          {"SLURM_PROCID", "0"},
+                                                          {"SLURM_NTASKS", "1"},
+                                                          {"OMPI_COMM_WORLD_RANK", "3"}}});
+  CHECK(end.code == 0);
+  CHECK(end.out == "sum 2 at 127.0.0.1\n");
 }
 
 TEST_CASE("a port alone changes nothing else") {

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -194,42 +195,97 @@ TEST_CASE("as process 1 strangers are reaped and not touched") {
   CHECK(run.wait().code == 0);
 }
 
-TEST_CASE("whoever is hit by whatever, nothing survives") {
-  enum class Victim { rank, guardian, launcher };
-  for (const Victim victim : {Victim::rank, Victim::guardian, Victim::launcher}) {
-    for (const int signal : {SIGTERM, SIGKILL, SIGSEGV}) {
-      INFO(static_cast<int>(victim) << " gets " << signal);
-      LaunchRun run(family(), {.wrapper = {"sh", "-c", "ulimit -c 0; exec \"$@\"", "sh"}});
-      wait_for_family(run);
-      const pid_t guardian = guardian_of(run);
-      const auto all = launcher::children_of(guardian);
-      const auto rank = std::ranges::find_if(all, [&](pid_t pid) {
-        return command_line(pid).find("launcher_probe") != std::string::npos &&
-               ::getsid(pid) == pid && ::getpgid(pid) == pid && !launcher::children_of(pid).empty();
-      });
-      REQUIRE(rank != all.end());
-      ::kill(victim == Victim::rank       ? *rank
-             : victim == Victim::guardian ? guardian
-                                          : run.pid(),
-             signal);
-      // It obeys nothing but SIGKILL: the job goes on.
-      if (victim == Victim::guardian && signal != SIGKILL) run.send(SIGTERM);
-      const int code = run.wait().code;
-      if (victim != Victim::guardian) CHECK(code == 128 + signal);
-      if (victim == Victim::guardian) CHECK(code == (signal == SIGKILL ? 125 : 143));
-      CHECK(run.survivors_after_a_second().empty());
-    }
+enum class Victim { rank, guardian, launcher };
+
+/// A rank that has its workers.
+pid_t rank_below(pid_t guardian) {
+  const auto all = launcher::children_of(guardian);
+  const auto rank = std::ranges::find_if(all, [&](pid_t pid) {
+    return command_line(pid).find("launcher_probe") != std::string::npos && ::getsid(pid) == pid &&
+           ::getpgid(pid) == pid && !launcher::children_of(pid).empty();
+  });
+  REQUIRE(rank != all.end());
+  return *rank;
+}
+
+/// Nor a moment later: a process that is becoming its program shows no mark.
+void check_that_nothing_survives(const LaunchRun& run) {
+  CHECK(run.survivors_after_a_second().empty());
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  REQUIRE(run.survivors().empty());
+}
+
+void hit(Victim victim, int signal) {
+  INFO(static_cast<int>(victim) << " gets " << signal);
+  LaunchRun run(family(), {.wrapper = {"sh", "-c", "ulimit -c 0; exec \"$@\"", "sh"}});
+  wait_for_family(run);
+  const pid_t guardian = guardian_of(run);
+  const bool lives_on = victim == Victim::guardian && signal != SIGKILL;
+  if (victim == Victim::launcher) run.send(signal);
+  if (victim == Victim::guardian) ::kill(guardian, signal);
+  if (victim == Victim::rank) ::kill(rank_below(guardian), signal);
+  if (lives_on) run.send(SIGTERM);  // It obeys nothing but SIGKILL: the job goes on.
+  const int code = run.wait().code;
+  if (victim != Victim::guardian) CHECK(code == 128 + signal);
+  if (victim == Victim::guardian) CHECK(code == (lives_on ? 143 : 125));
+  check_that_nothing_survives(run);
+}
+
+/// The launcher or the guardian is hit while ranks are started, or before, or just afterwards.
+void hit_at_start(Victim victim, int signal, std::chrono::microseconds after) {
+  INFO(static_cast<int>(victim) << " gets " << signal << " after " << after.count() << " us");
+  auto words = family();
+  words[1] = "8";
+  LaunchRun run(words, {.wrapper = {"sh", "-c", "ulimit -c 0; exec \"$@\"", "sh"}});
+  pid_t pid = run.pid();
+  if (victim == Victim::guardian) {
+    std::vector<pid_t> children;
+    while (children.empty()) children = launcher::children_of(run.pid());
+    pid = children.front();
+  }
+  const auto then = std::chrono::steady_clock::now() + after;
+  while (std::chrono::steady_clock::now() < then) std::this_thread::yield();
+  ::kill(pid, signal);
+  CHECK(run.wait().code == (victim == Victim::guardian ? 125 : 128 + signal));
+  check_that_nothing_survives(run);
+}
+
+/// So many trials of each kind.
+void hit_everybody(int trials) {
+  for (int i = 0; i < trials; ++i)
+    for (const Victim victim : {Victim::rank, Victim::guardian, Victim::launcher})
+      for (const int signal : {SIGTERM, SIGKILL, SIGSEGV}) hit(victim, signal);
+}
+
+void hit_everybody_at_start(int trials) {
+  std::minstd_rand random(7);
+  std::uniform_int_distribution<int> microseconds(0, 40'000);
+  for (int i = 0; i < trials; ++i) {
+    for (const int signal : {SIGTERM, SIGKILL, SIGSEGV})
+      hit_at_start(Victim::launcher, signal, std::chrono::microseconds(microseconds(random)));
+    hit_at_start(Victim::guardian, SIGKILL, std::chrono::microseconds(microseconds(random)));
   }
 }
 
+TEST_CASE("whoever is hit by whatever, nothing survives") { hit_everybody(1); }
+
+TEST_CASE("nothing survives in 1008 of 1008", "[.]") { hit_everybody(112); }
+
+TEST_CASE("whoever is hit during the start, nothing survives") { hit_everybody_at_start(5); }
+
+TEST_CASE("nothing survives 1000 starts that are hit", "[.]") { hit_everybody_at_start(250); }
+
 TEST_CASE("many starts and ends leave no process and no file") {
+  const TemporaryFolder temporary;
   for (int i = 0; i < 60; ++i) {
-    LaunchRun run({"-n", "2", "--", probe_program(), "--worker", "600", "--sleep", "600"});
+    LaunchRun run({"-n", "2", "--", probe_program(), "--worker", "600", "--sleep", "600"},
+                  {.environment = {{"XDG_RUNTIME_DIR", ""}, {"TMPDIR", temporary.path()}}});
     if (i % 3 != 0) run.wait_for_file("rank_1.json");
     run.send(i % 2 == 0 ? SIGTERM : SIGKILL);
     run.wait();
     REQUIRE(run.survivors_after_a_second().empty());
   }
+  CHECK(std::filesystem::is_empty(temporary.path()));
 }
 
 TEST_CASE("a guardian that is stopped does not keep the job") {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <sys/resource.h>
@@ -94,6 +95,63 @@ TEST_CASE("what a process hands on by nature a rank has as well") {
       {.wrapper = {"sh", "-c", "cd /; umask 027; ulimit -c 7; exec nice -n 3 \"$@\"", "sh"}});
   const int nice = std::min(::getpriority(PRIO_PROCESS, 0) + 3, 19);
   CHECK(end.out == "0027\n" + std::to_string(nice) + "\n7\n/\n");
+}
+
+TEST_CASE("a rank has the user's variables as they were, and the documented ones") {
+  const std::map<std::string, std::string> users{{"PATH", "/usr/bin:/bin"},
+                                                 {"PYTHONPATH", "/a:/b"},
+                                                 {"LD_LIBRARY_PATH", "/x y"},
+                                                 {"NCCL_SOCKET_IFNAME", "^lo"},
+                                                 {"EMPTY", ""},
+                                                 {"LINES_OF_IT", "one\ntwo"}};
+  // Nothing else, whatever this test was started with.
+  std::vector<std::string> wrapper{"sh", "-c",
+             "exec env -i OUT=\"$OUT\" LAUNCH_RUN_MARK=\"$LAUNCH_RUN_MARK\" "
+             "XDG_CONFIG_HOME=\"$XDG_CONFIG_HOME\" \"$@\"",
+             "sh"};
+  for (const auto& [name, value] : users) wrapper.push_back(name + "=" + value);
+  LaunchRun run({"--devices", "cpu", "-n", "2", "--", probe_program()}, {.wrapper = wrapper});
+  CHECK(run.wait().code == 0);
+  for (const int rank : {0, 1}) {
+    auto found = rank_of(run, rank)["env"].get<std::map<std::string, std::string>>();
+    for (const auto& [name, value] : users) CHECK(found[name] == value);
+    std::set<std::string> added;
+    for (const auto& [name, value] : found)
+      if (!users.contains(name)) added.insert(name);
+    for (const std::string name : {"OUT", "LAUNCH_RUN_MARK", "XDG_CONFIG_HOME"}) added.erase(name);
+    std::set<std::string> documented{"RANK",
+                                     "WORLD_SIZE",
+                                     "LOCAL_RANK",
+                                     "LOCAL_WORLD_SIZE",
+                                     "GROUP_RANK",
+                                     "GROUP_WORLD_SIZE",
+                                     "NODE_RANK",
+                                     "ROLE_NAME",
+                                     "ROLE_RANK",
+                                     "ROLE_WORLD_SIZE",
+                                     "MASTER_ADDR",
+                                     "MASTER_PORT",
+                                     "TORCHELASTIC_RUN_ID",
+                                     "TORCHELASTIC_RESTART_COUNT",
+                                     "TORCHELASTIC_MAX_RESTARTS",
+                                     "TORCHELASTIC_USE_AGENT_STORE",
+                                     "TORCHELASTIC_ERROR_FILE",
+                                     "MUSTER_RESTART_COUNT",
+                                     "OMP_NUM_THREADS",
+                                     "TORCH_NCCL_ASYNC_ERROR_HANDLING",
+                                     "PYTHONUNBUFFERED",
+                                     "ACCELERATE_USE_CPU",
+                                     "MUSTER_LAUNCH_DEVICES",
+                                     "MUSTER_LAUNCH_NUM_PROCESSES",
+                                     "MUSTER_EXPORTED",
+                                     "MUSTER_CONTROL_FD",
+                                     "MUSTER_CONTROL_MEMORY_FD",
+                                     "MUSTER_CONTROL_SLOT",
+                                     "MUSTER_PREFIXED"};
+    if (rank == 0) documented.insert("MUSTER_MASTER_FD");
+    added.erase("CUDA_VISIBLE_DEVICES");  // Where there are devices.
+    CHECK(added == documented);
+  }
 }
 
 TEST_CASE("standard descriptors that are closed do no harm") {
