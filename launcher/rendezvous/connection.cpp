@@ -13,35 +13,6 @@
 namespace muster::launcher {
 namespace {
 
-constexpr std::string_view magic = "MSTR";
-constexpr std::size_t header_bytes = 12;
-
-std::string header_of(MessageKind kind, std::size_t size) {
-  std::string header(magic);
-  header += static_cast<char>(rendezvous_protocol);
-  header += static_cast<char>(kind);
-  header.append(2, '\0');
-  for (int shift = 24; shift >= 0; shift -= 8) header += static_cast<char>(size >> shift);
-  return header;
-}
-
-std::size_t size_in(std::string_view header) {
-  std::size_t size = 0;
-  for (const char byte : header.substr(8, 4)) size = size << 8U | static_cast<unsigned char>(byte);
-  return size;
-}
-
-/// What is wrong with the beginning of a frame, of which not all may be there; empty if nothing is.
-std::string fault_in(std::string_view bytes, std::size_t most) {
-  const auto begin = bytes.substr(0, magic.size());
-  if (begin != magic.substr(0, begin.size())) return "what it sends is not muster's";
-  if (bytes.size() < header_bytes) return "";
-  const auto kind = static_cast<std::uint8_t>(bytes[5]);
-  if (kind == 0 || kind > static_cast<std::uint8_t>(last_message) || bytes[6] != 0 || bytes[7] != 0)
-    return "it sends a message of no known kind";
-  return size_in(bytes) > most ? "it sends a message that is too long" : "";
-}
-
 void set_option(int socket, int level, int name, int value) {
   ::setsockopt(socket, level, name, &value, sizeof value);
 }
@@ -85,7 +56,7 @@ void tune_connection(int socket) {
 }
 
 void send_frame(int socket, MessageKind kind, std::string_view payload) {
-  const std::string bytes = header_of(kind, payload.size()) + std::string(payload);
+  const std::string bytes = frame_header(kind, payload.size()) + std::string(payload);
   std::string_view rest = bytes;
   constexpr int patience_ms = 5000;
   pollfd ready{socket, POLLOUT, 0};
@@ -129,15 +100,14 @@ void Connection::on_readable() {
 bool Connection::next_frame() {
   const std::string_view bytes = open_.unread;
   if (bytes.empty() || !open_.socket) return false;
-  const auto fault = fault_in(bytes, most_bytes_);
+  const auto fault = frame_fault(bytes, most_bytes_);
   if (!fault.empty()) {
     close(fault);
     return false;
   }
-  if (bytes.size() < header_bytes || bytes.size() - header_bytes < size_in(bytes)) return false;
-  const auto end = header_bytes + size_in(bytes);
-  const Frame frame{static_cast<std::uint8_t>(bytes[4]), static_cast<MessageKind>(bytes[5]),
-                    std::string(bytes.substr(header_bytes, end - header_bytes))};
+  const auto end = frame_bytes(bytes);
+  if (end == 0 || bytes.size() < end) return false;
+  const Frame frame = frame_in(bytes);
   open_.unread.erase(0, end);
   const std::weak_ptr<bool> alive = alive_;
   const OnFrame call = received_;
@@ -157,7 +127,7 @@ void Connection::close(const std::string& why) {
 void Connection::send(MessageKind kind, std::string_view payload) {
   if (!open_.socket || finishing_) return;
   const bool waits = !unsent_.empty();
-  unsent_ += header_of(kind, payload.size());
+  unsent_ += frame_header(kind, payload.size());
   unsent_ += payload;
   if (!waits) write_rest();
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rendezvous/messages.hpp"
+#include "rendezvous/frame.hpp"
 #include "supervise/event_loop.hpp"
 #include "unique_fd.hpp"
 
@@ -13,23 +13,15 @@
 
 namespace muster::launcher {
 
-/// One message as it came. Its payload is not decoded.
-struct Frame {
-  std::uint8_t protocol = 0;
-  MessageKind kind = MessageKind::hello;
-  std::string payload;
-};
-
 /// What the kernel keeps of a connection that has moved from one loop to another.
 struct OpenConnection {
   UniqueFd socket;
   std::string unread;  ///< Came already, and nobody has looked at it.
 };
 
-/// A TCP connection that carries frames: "MSTR", the protocol's number, the kind, two zero bytes,
-/// the payload's length, the payload. What does not begin so, or is longer than allowed, ends it.
-/// A peer that the network has lost is noticed within 15 seconds, whatever its process does; one
-/// that is stopped stays.
+/// A TCP connection that carries frames. What does not begin as one, or is longer than allowed,
+/// ends it. A peer that the network has lost is noticed within 15 seconds, whatever its process
+/// does; one that is stopped stays.
 class Connection {
  public:
   /// Before anybody has proved anything, and afterwards.

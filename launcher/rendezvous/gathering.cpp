@@ -60,6 +60,8 @@ void Gathering::listen() {
     throw PortTaken(fmt::format("cannot listen on port {} of {}: {}", port_.port, port_.address,
                                 std::strerror(errno)));
   }
+  door_ =
+      std::make_unique<Doorkeeper>(*literal_endpoint(port_.address, port_.port), options_.token);
 }
 
 Meeting Gathering::run() {
@@ -67,6 +69,9 @@ Meeting Gathering::run() {
       loop_, [this] { return progress(); }, options_.tell);
   arrivals_ =
       loop_.watch(port_.socket.get(), EventLoop::Direction::readable, [this] { on_arrival(); });
+  door_->open(loop_, [this](std::int32_t node_rank) {
+    return Doorkeeper::Words{Standing::waits, words_for(node_rank)};
+  });
   deadline_ = loop_.timer();
   deadline_->set(options_.timeout, [this] { on_deadline(); });
   hint_ = loop_.timer();
@@ -255,6 +260,12 @@ std::string Gathering::progress() const {
                             fmt::join(unclaimed, ", "), missing == 1 ? "is" : "are");
 }
 
+std::string Gathering::words_for(std::int32_t node_rank) const {
+  const auto owner = node_rank < 0 ? std::string() : owner_of(node_rank);
+  if (owner.empty()) return progress();
+  return fmt::format("--node-rank {} is taken by {}; {}", node_rank, owner, progress());
+}
+
 void Gathering::share_progress() {
   const auto notice = encode(Notice{0, progress()});
   for (Guest& guest : guests_) {
@@ -299,6 +310,8 @@ void Gathering::complete() {
   }
   meeting_.master_addr = port_.address;
   meeting_.port = std::move(port_);
+  door_->close();
+  meeting_.door = std::move(door_);
   loop_.stop();
 }
 

@@ -49,12 +49,15 @@ class Gathering {
   std::string name_of(const Guest& guest) const;
   int joined() const;
   std::string progress() const;
+  /// For who would be that node too, or cannot reach the TCP port.
+  std::string words_for(std::int32_t node_rank) const;
   void share_progress();
   std::vector<GuestPlace> in_node_order();
   void complete();
 
   EventLoop loop_;
   ReservedPort port_;
+  std::unique_ptr<Doorkeeper> door_;
   Join own_;
   const MeetingOptions& options_;
   std::list<Guest> guests_;

@@ -69,6 +69,7 @@ Meeting Joining::run() {
 void Joining::attempt() {
   answered_ = false;
   progress_.clear();
+  ask();
   socket_.reset(::socket(address().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket_) {
     try_again(std::strerror(errno), false);
@@ -82,6 +83,27 @@ void Joining::attempt() {
   patience_->set(options_.patience, [this] { try_again("no answer", false); });
   connecting_ =
       loop_.watch(socket_.get(), EventLoop::Direction::writable, [this] { on_connected(); });
+}
+
+void Joining::ask() {
+  asked_.reset();
+  ends_for_ = std::max(ends_for_ - 1, 0);
+  inquiry_ = OpenInquiry(address(), own_.node_rank, options_.token);
+  if (inquiry_.lost()) return;
+  asked_ = loop_.watch(inquiry_.socket(), EventLoop::Direction::readable, [this] {
+    if (const auto answer = inquiry_.answer()) on_answer(*answer);
+    if (!inquiry_.lost()) return;
+    ends_for_ = 0;
+    asked_.reset();
+  });
+}
+
+void Joining::on_answer(const Answer& answer) {
+  if (answer.standing == Standing::runs)
+    throw ConfigError(refusal_of(answer, options_.place, options_.token));
+  ends_for_ = answer.standing == Standing::ends ? 2 : 0;
+  if (ends_for_ > 0)
+    why_not_ = peer_endpoint(inquiry_.socket()).text() + ": a job that is ending has the port";
 }
 
 void Joining::on_connected() {
@@ -146,6 +168,8 @@ void Joining::on_challenge(const Challenge& challenge) {
     throw ConfigError(options_.token.from + ": node 0 at " + options_.place + " has another token");
   }
   answered_ = true;
+  asked_.reset();  // What it says now it says here.
+  ends_for_ = 0;
   strange_since_.reset();
   connection_->allow(Connection::most_of_members);
   const auto join = encode(own_);
@@ -178,7 +202,8 @@ void Joining::try_again(const std::string& why, bool is_strange) {
   connection_.reset();
   socket_.reset();
   if (!progress_.empty()) options_.tell(why + "; trying to join again");
-  why_not_ = address().text() + ": " + why;
+  if (ends_for_ == 0) why_not_ = address().text() + ": " + why;
+  if (ends_for_ > 0) strange_since_ = refused_since_ = std::nullopt;
   if (is_strange && passed(strange_since_, 2 * options_.patience)) {
     if (taken_) throw PortTaken(*taken_);
     throw ConfigError(options_.place + " answers, but not as a launcher that waits for hosts (" +

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "endpoint.hpp"
+#include "rendezvous/inquiry.hpp"
 #include "rendezvous/meeting.hpp"
 #include "supervise/event_loop.hpp"
 
@@ -29,6 +30,9 @@ class Joining {
 
  private:
   void attempt();
+  /// Whoever has node 0's TCP port: its launcher may answer by a datagram.
+  void ask();
+  void on_answer(const Answer& answer);
   void on_connected();
   void greet();
   void on_frame(const Frame& frame);
@@ -51,11 +55,14 @@ class Joining {
   UniqueFd socket_;     ///< Being connected.
   std::unique_ptr<EventLoop::Watch> connecting_;
   std::unique_ptr<Connection> connection_;
+  OpenInquiry inquiry_;
+  std::unique_ptr<EventLoop::Watch> asked_;
   std::unique_ptr<EventLoop::Timer> patience_, pause_, deadline_, hint_;
   Digest nonce_{};
   bool answered_ = false;  ///< By a launcher of ours, on this connection.
   std::string progress_;   ///< What node 0 said last; empty: it has not let us in.
   std::string why_not_;    ///< Why the last attempt failed.
+  int ends_for_ = 0;       ///< Attempts for which it is believed that the job there is ending.
   std::optional<std::chrono::steady_clock::time_point> strange_since_, refused_since_;
   Meeting meeting_;
 };

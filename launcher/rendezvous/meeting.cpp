@@ -1,9 +1,11 @@
 #include "meeting.hpp"
 
 #include "report/signal_name.hpp"
+#include "screen/screen.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace muster::launcher {
@@ -29,6 +31,20 @@ int Meeting::world_size() const {
 std::string Meeting::name_of(std::int32_t node) const {
   const Node& one = nodes.at(static_cast<std::size_t>(node));
   return fmt::format("node {} ({}, {})", node, one.host, one.address);
+}
+
+std::string Meeting::full_text(std::int32_t wanted, std::chrono::nanoseconds age) const {
+  const auto there =
+      fmt::format("all {} hosts of the job have joined already, {} ago", nodes.size(),
+                  duration_text(std::chrono::duration<double>(age).count()));
+  if (wanted >= 0 && static_cast<std::size_t>(wanted) < nodes.size())
+    return fmt::format("--node-rank {} is taken by {}; {}", wanted, name_of(wanted), there);
+  constexpr std::size_t most_named = 8;
+  std::vector<std::string> names;
+  for (std::size_t node = 0; node < std::min(nodes.size(), most_named); ++node)
+    names.push_back(name_of(static_cast<std::int32_t>(node)));
+  if (nodes.size() > most_named) names.push_back(fmt::format("{} more", nodes.size() - most_named));
+  return fmt::format("{}: {}", there, fmt::join(names, ", "));
 }
 
 Interrupted::Interrupted(int signal, bool from_terminal)

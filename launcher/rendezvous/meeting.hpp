@@ -5,12 +5,14 @@
 
 #include "port.hpp"
 #include "rendezvous/connection.hpp"
+#include "rendezvous/doorkeeper.hpp"
 #include "rendezvous/messages.hpp"
 #include "rendezvous/token.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,12 +27,15 @@ struct Meeting {
   ReservedPort port;           ///< Node 0: for rank 0's store. Else only the number.
   /// Node 0: to nodes 1, 2, ...; else one, to node 0.
   std::vector<OpenConnection> peers;
+  std::unique_ptr<Doorkeeper> door;  ///< Node 0: closed.
 
   /// The number in the world of this host's first rank, and how many there are.
   int first_rank() const;
   int world_size() const;
   /// "node 1 (host-b, 10.0.0.2)"
   std::string name_of(std::int32_t node) const;
+  /// Why nobody can join as node `wanted` (-1: any), `age` after all were there.
+  std::string full_text(std::int32_t wanted, std::chrono::nanoseconds age) const;
 };
 
 /// How hosts meet.

@@ -10,6 +10,8 @@ namespace {
 
 /// Longest texts, in bytes.
 constexpr std::size_t name_size = 256, line_size = 4096, text_size = 32768;
+/// So that an answer is shorter than its question (Doorkeeper).
+constexpr std::size_t datagram_text_size = 800;
 constexpr std::size_t most_lines = 64, most_nodes = 20000;
 
 // The fields of each message, once for writing and reading.
@@ -135,6 +137,22 @@ void fields(Wire& wire, Verdict& message) {
   fields(wire, message.report);
 }
 
+template <class Wire>
+void fields(Wire& wire, Inquiry& message) {
+  wire(message.nonce);
+  wire(message.node_rank);
+  wire(message.proof);
+}
+
+template <class Wire>
+void fields(Wire& wire, Answer& message) {
+  wire(message.nonce);
+  wire(message.token);
+  choice(wire, message.standing, Standing::ends);
+  wire(message.text, datagram_text_size);
+  wire(message.proof);
+}
+
 template <class Message>
 std::string bytes_from(Message& message) {
   WireWriter writer;
@@ -152,6 +170,8 @@ std::string encode(Welcome message) { return bytes_from(message); }
 std::string encode(Ending message) { return bytes_from(message); }
 std::string encode(NodeReport message) { return bytes_from(message); }
 std::string encode(Verdict message) { return bytes_from(message); }
+std::string encode(Inquiry message) { return bytes_from(message); }
+std::string encode(Answer message) { return bytes_from(message); }
 
 template <class Message>
 std::optional<Message> decode(std::string_view bytes) {
@@ -170,5 +190,7 @@ template std::optional<Welcome> decode(std::string_view);
 template std::optional<Ending> decode(std::string_view);
 template std::optional<NodeReport> decode(std::string_view);
 template std::optional<Verdict> decode(std::string_view);
+template std::optional<Inquiry> decode(std::string_view);
+template std::optional<Answer> decode(std::string_view);
 
 }  // namespace muster::launcher

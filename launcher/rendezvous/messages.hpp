@@ -30,8 +30,10 @@ enum class MessageKind : std::uint8_t {
   kill,       ///< Nothing is to be waited for any more. Node 0 passes it on.
   report,     ///< To node 0, when a host is done: NodeReport.
   verdict,    ///< From node 0, when all are: Verdict.
+  inquiry,    ///< To node 0, by a datagram: Inquiry.
+  answer,     ///< From node 0, by a datagram: Answer.
 };
-inline constexpr auto last_message = MessageKind::verdict;
+inline constexpr auto last_message = MessageKind::answer;
 
 /// Random, so that a proof is good for one connection only.
 struct Hello {
@@ -100,6 +102,24 @@ struct Verdict {
   NodeReport report;
 };
 
+/// What becomes of a launcher that wants to join?
+struct Inquiry {
+  Digest nonce{};
+  std::int32_t node_rank = -1;  ///< -1: any.
+  Digest proof{};               ///< That it has the token; it covers the rest.
+};
+
+/// What node 0's launcher is at.
+enum class Standing : std::uint8_t { waits, runs, ends };
+
+struct Answer {
+  Digest nonce{};      ///< The inquiry's.
+  bool token = false;  ///< The job has one.
+  Standing standing = Standing::waits;
+  std::string text;  ///< For people; empty where the inquiry lacked the token.
+  Digest proof{};    ///< That node 0 has the token; it covers the rest.
+};
+
 std::string encode(Hello message);
 std::string encode(Challenge message);
 std::string encode(Join message);
@@ -108,6 +128,8 @@ std::string encode(Welcome message);
 std::string encode(Ending message);
 std::string encode(NodeReport message);
 std::string encode(Verdict message);
+std::string encode(Inquiry message);
+std::string encode(Answer message);
 
 template <class Message>
 std::optional<Message> decode(std::string_view bytes);

@@ -40,6 +40,15 @@ void NodeLink::start(EventLoop& loop, Actions actions) {
                              on_closed(host, why, silent_ns);
                            });
   }
+  if (meeting_.door) answer_the_door(loop);
+}
+
+void NodeLink::answer_the_door(EventLoop& loop) {
+  meeting_.door->open(loop, [this](std::int32_t node_rank) {
+    const auto standing = ending_ || verdict_ ? Standing::ends : Standing::runs;
+    return Doorkeeper::Words{
+        standing, meeting_.full_text(node_rank, std::chrono::steady_clock::now() - met_)};
+  });
 }
 
 void NodeLink::send(MessageKind kind, const std::string& payload, const Host* but) {
@@ -187,6 +196,7 @@ Outcome NodeLink::settle(Outcome own) const {
 }
 
 void NodeLink::stop() noexcept {
+  if (meeting_.door) meeting_.door->close();
   for (Host& host : hosts_) host.connection.reset();
   patience_.reset();
 }

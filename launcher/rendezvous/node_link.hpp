@@ -65,6 +65,8 @@ class NodeLink {
     std::optional<Testimony> testimony;
   };
 
+  /// Launchers that come too late are told so, while the job is not ending.
+  void answer_the_door(EventLoop& loop);
   bool is_middle() const noexcept { return meeting_.node_rank == 0; }
   void on_frame(Host& host, const Frame& frame);
   void on_report(Host& host, NodeReport report);
@@ -81,6 +83,7 @@ class NodeLink {
 
   Meeting meeting_;
   std::chrono::nanoseconds grace_;
+  std::chrono::steady_clock::time_point met_ = std::chrono::steady_clock::now();
   std::function<void(Outcome&)> complete_;
   EventLoop* loop_ = nullptr;
   Actions actions_;

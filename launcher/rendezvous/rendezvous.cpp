@@ -5,6 +5,7 @@
 #include <muster/version.hpp>
 
 #include "rendezvous/gathering.hpp"
+#include "rendezvous/inquiry.hpp"
 #include "rendezvous/joining.hpp"
 #include "supervise/descriptors.hpp"
 
@@ -72,6 +73,14 @@ std::string taken_text(const Endpoint& address) {
                      address.port(), address.address());
 }
 
+/// Node 0's port is taken: maybe by another launcher, which says so.
+[[noreturn]] void refuse_second_node_0(const Endpoint& address, const MeetingOptions& options) {
+  constexpr std::chrono::milliseconds patience{300};
+  const auto answer = OpenInquiry(address, 0, options.token).wait(patience);
+  throw ConfigError(answer ? refusal_of(*answer, options.place, options.token)
+                           : taken_text(address));
+}
+
 }  // namespace
 
 void check_hosts(const Resolution& resolution) {
@@ -136,7 +145,7 @@ Meeting meet(const Resolution& resolution, const Attendance& attendance, const M
   try {
     return gather(address, own, options);
   } catch (const PortTaken&) {
-    if (!place.by_arrival) throw ConfigError(taken_text(address));
+    if (!place.by_arrival) refuse_second_node_0(address, options);
   }
   return Joining(place.addresses, own, options, taken_text(address)).run();
 }

@@ -92,6 +92,14 @@ Digest proof_of_guest(const Token& token, const Digest& guests_nonce, const Dige
   return proof(token, "muster joins", guests_nonce, hosts_nonce, join);
 }
 
+Digest proof_of_inquiry(const Token& token, std::string_view rest) {
+  return proof(token, "muster asks", {}, {}, rest);
+}
+
+Digest proof_of_answer(const Token& token, std::string_view rest) {
+  return proof(token, "muster answers", {}, {}, rest);
+}
+
 Digest random_nonce() {
   Digest nonce;
   if (::getrandom(nonce.data(), nonce.size(), 0) != static_cast<ssize_t>(nonce.size()))

@@ -31,6 +31,10 @@ Digest proof_of_host(const Token& token, const Digest& guests_nonce, const Diges
 Digest proof_of_guest(const Token& token, const Digest& guests_nonce, const Digest& hosts_nonce,
                       std::string_view join);
 
+/// The same of datagrams: `rest` is all else that is in one, its nonce too.
+Digest proof_of_inquiry(const Token& token, std::string_view rest);
+Digest proof_of_answer(const Token& token, std::string_view rest);
+
 /// 32 bytes that nobody can foresee. Throws Error if the kernel has none.
 Digest random_nonce();
 

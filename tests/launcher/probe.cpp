@@ -5,6 +5,7 @@
 
 #include <muster/control.hpp>
 
+#include <arpa/inet.h>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <map>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdexcept>
 #include <string>
@@ -26,6 +28,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -244,6 +247,23 @@ std::string unescaped(const std::string& text) {
   return out;
 }
 
+/// As a program's own store does: listens where ranks were told to meet, on a socket of its own,
+/// and has nothing to say to whom it does not know.
+void keep_store() {
+  const int store = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  setsockopt(store, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(variable("MASTER_PORT"))));
+  inet_pton(AF_INET, variable("MASTER_ADDR").c_str(), &address.sin_addr);
+  if (bind(store, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) std::exit(9);
+  listen(store, 8);
+  std::thread([store] {
+    while (true) close(accept(store, nullptr, nullptr));
+  }).detach();
+}
+
 /// As our runtime does, for launchers that may not look.
 void tell_stack_when_asked() {
   std::signal(SIGURG, [](int) {
@@ -327,6 +347,7 @@ const std::map<std::string, Step> plain_steps{
     {"--wait-in-collective", [](const auto&) { muster::Control::instance().waiting(true); }},
     {"--tell-stack", [](const auto&) { tell_stack_when_asked(); }},
     {"--stop", [](const auto&) { std::raise(SIGSTOP); }},
+    {"--store", [](const auto&) { keep_store(); }},
     {"--count-signals",
      [](const auto&) {
        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH})

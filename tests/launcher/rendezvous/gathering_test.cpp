@@ -376,8 +376,9 @@ TEST_CASE("what answers on the port and is not muster's is told as such") {
   other.join(port, join_of("b", 2, 1));
   ExitCode code{};
   CHECK(fault_of(other.meeting, code) ==
-        "here answers, but not as a launcher that waits for hosts (what it sends is not muster's): "
-        "its job has all its hosts already, or another program has the port");
+        "here answers, but not as a launcher that waits for hosts (what it sends is not muster's: "
+        "'220 mail.example ESMTP'): its job has all its hosts already, or another program has the "
+        "port");
   CHECK(code == ExitCode::usage);
   over = true;
   connected(port);

@@ -1,5 +1,4 @@
-#include "launcher/rendezvous/two_networks.hpp"
-#include "launcher/supervise/launch_run.hpp"
+#include "launcher/rendezvous/two_launchers.hpp"
 #include "port.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -8,9 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
-#include <memory>
 #include <sys/socket.h>
 
 namespace muster::test {
@@ -18,67 +15,6 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
-using Words = std::vector<std::string>;
-
-Words operator+(Words one, const Words& other) {
-  one.insert(one.end(), other.begin(), other.end());
-  return one;
-}
-
-/// A port of loopback that was free a moment ago.
-std::string free_port() { return std::to_string(launcher::reserve_port("127.0.0.1", 0).port); }
-
-/// What precedes the launchers of both hosts.
-struct Wrappers {
-  Words first, second;
-};
-
-/// Two launchers of one job, on two networks or, without, on loopback.
-class Job {
- public:
-  Job(const Words& first, const Words& second, const Words& program,
-      const TwoNetworks* networks = nullptr)
-      : Job(first, second, program,
-            networks ? Wrappers{networks->on(0), networks->on(1)} : Wrappers{}) {}
-
-  Job(const Words& first, const Words& second, const Words& program, const Wrappers& wrappers) {
-    const Words ranks = Words{"--", probe_program()} + program;
-    hosts_.emplace_back(new LaunchRun(first + ranks, {.wrapper = wrappers.first}));
-    hosts_.emplace_back(new LaunchRun(second + ranks, {.wrapper = wrappers.second}));
-  }
-
-  LaunchRun& operator[](std::size_t host) { return *hosts_[host]; }
-  LaunchEnd wait(std::size_t host) {
-    auto end = hosts_[host]->wait();
-    CHECK(hosts_[host]->survivors_after_a_second().empty());
-    return end;
-  }
-  /// What the rank wrote down of how it was started.
-  json rank(std::size_t host, int number) const {
-    return json::parse(file_text(hosts_[host]->path("rank_" + std::to_string(number) + ".json")));
-  }
-
- private:
-  std::vector<std::unique_ptr<LaunchRun>> hosts_;
-};
-
-Words two(const std::string& address, const Words& more = {}) {
-  return Words{"--nnodes", "2", "--master-addr", address, "--devices", "cpu"} + more;
-}
-
-Words on_loopback(const std::string& port, const Words& more = {}) {
-  return two("127.0.0.1", Words{"--master-port", port} + more);
-}
-
-bool works(const std::string& command) {
-  return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
-}
-
-#define NEEDS_TWO_NETWORKS()                                            \
-  if (const auto why = TwoNetworks::why_not(); !why.empty()) SKIP(why); \
-  const TwoNetworks networks
-
-const Words until_told{"--touch", "OUT/up", "--sleep", "600"};
 
 }  // namespace
 

@@ -57,7 +57,9 @@ std::vector<std::string> all_messages() {
           encode(Welcome{"run", 1, {{"a", "10.0.0.1", 3}, {"b", "10.0.0.2", 1}}}),
           encode(Ending{15}),
           encode(whole_report()),
-          encode(Verdict{1, whole_report()})};
+          encode(Verdict{1, whole_report()}),
+          encode(Inquiry{sha256("n"), 1, sha256("p")}),
+          encode(Answer{sha256("n"), true, Standing::runs, "text", sha256("p")})};
 }
 
 /// Whatever the bytes are, all that may happen is that they mean nothing. What they mean, if they
@@ -77,6 +79,8 @@ void read_as_all(const std::string& bytes) {
   read_any<Ending>(bytes);
   read_any<NodeReport>(bytes);
   read_any<Verdict>(bytes);
+  read_any<Inquiry>(bytes);
+  read_any<Answer>(bytes);
 }
 
 }  // namespace

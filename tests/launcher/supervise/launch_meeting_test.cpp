@@ -138,7 +138,8 @@ int listens(pid_t pid) {
     std::error_code gone;
     const auto target = std::filesystem::read_symlink(entry.path(), gone).string();
     const auto at = target.find('[');
-    if (target.starts_with("socket:") && all.contains(target.substr(at + 1, target.size() - at - 2)))
+    if (target.starts_with("socket:") &&
+        all.contains(target.substr(at + 1, target.size() - at - 2)))
       ++count;
   }
   return count;

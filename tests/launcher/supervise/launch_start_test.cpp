@@ -98,17 +98,14 @@ TEST_CASE("what a process hands on by nature a rank has as well") {
 }
 
 TEST_CASE("a rank has the user's variables as they were, and the documented ones") {
-  const std::map<std::string, std::string> users{{"PATH", "/usr/bin:/bin"},
-                                                 {"PYTHONPATH", "/a:/b"},
-                                                 {"LD_LIBRARY_PATH", "/x y"},
-                                                 {"NCCL_SOCKET_IFNAME", "^lo"},
-                                                 {"EMPTY", ""},
-                                                 {"LINES_OF_IT", "one\ntwo"}};
+  const std::map<std::string, std::string> users{
+      {"PATH", "/usr/bin:/bin"},     {"PYTHONPATH", "/a:/b"}, {"LD_LIBRARY_PATH", "/x y"},
+      {"NCCL_SOCKET_IFNAME", "^lo"}, {"EMPTY", ""},           {"LINES_OF_IT", "one\ntwo"}};
   // Nothing else, whatever this test was started with.
   std::vector<std::string> wrapper{"sh", "-c",
-             "exec env -i OUT=\"$OUT\" LAUNCH_RUN_MARK=\"$LAUNCH_RUN_MARK\" "
-             "XDG_CONFIG_HOME=\"$XDG_CONFIG_HOME\" \"$@\"",
-             "sh"};
+                                   "exec env -i OUT=\"$OUT\" LAUNCH_RUN_MARK=\"$LAUNCH_RUN_MARK\" "
+                                   "XDG_CONFIG_HOME=\"$XDG_CONFIG_HOME\" \"$@\"",
+                                   "sh"};
   for (const auto& [name, value] : users) wrapper.push_back(name + "=" + value);
   LaunchRun run({"--devices", "cpu", "-n", "2", "--", probe_program()}, {.wrapper = wrapper});
   CHECK(run.wait().code == 0);
