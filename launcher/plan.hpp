@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,18 +12,20 @@ namespace muster::launcher {
 
 /// One rank, decided whole before anything starts.
 struct ProcessSpec {
-  World world;                     ///< Who the rank is.
-  std::string host;                ///< The host it runs on, as people call it.
-  std::vector<std::string> argv;   ///< argv[0] is searched in PATH unless it holds a slash.
-  Environment set;                 ///< Added to, or replacing, the launcher's environment.
-  std::vector<std::string> unset;  ///< Removed from it; `set` wins.
-  std::string device;              ///< "cpu", or the device as CUDA_VISIBLE_DEVICES names it.
-  std::string device_name;         ///< For people: "H200"; empty for cpu.
-  int threads = 1;                 ///< OMP_NUM_THREADS, also when the user set it.
-  std::vector<int> cpus;           ///< It runs on these only; empty: on all that muster may use.
-  int memory_node = -1;            ///< The NUMA node that its memory comes from first; -1: any.
-  bool bind_asked = false;         ///< A person asked for these two: a refusal is told.
-  std::string nic;                 ///< For people: the InfiniBand device nearest to its device.
+  World world;                    ///< Who the rank is.
+  std::string host;               ///< The host it runs on, as people call it.
+  std::vector<std::string> argv;  ///< argv[0] is searched in PATH unless it holds a slash.
+  Environment set;                ///< Added to, or replacing, the launcher's environment.
+  /// Removed from it; `set` wins. Kept once for all ranks.
+  std::shared_ptr<const std::vector<std::string>> unset =
+      std::make_shared<std::vector<std::string>>();
+  std::string device;       ///< "cpu", or the device as CUDA_VISIBLE_DEVICES names it.
+  std::string device_name;  ///< For people: "H200"; empty for cpu.
+  int threads = 1;          ///< OMP_NUM_THREADS, also when the user set it.
+  std::vector<int> cpus;    ///< It runs on these only; empty: on all that muster may use.
+  int memory_node = -1;     ///< The NUMA node that its memory comes from first; -1: any.
+  bool bind_asked = false;  ///< A person asked for these two: a refusal is told.
+  std::string nic;          ///< For people: the InfiniBand device nearest to its device.
 };
 
 /// A host of a job that has several.

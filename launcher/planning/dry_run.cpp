@@ -12,7 +12,7 @@ bool is_decided_at_start(const ProcessSpec& spec, const std::string& name) {
 std::vector<std::string> removed_variables(const ProcessSpec& spec,
                                            const Environment& environment) {
   std::vector<std::string> removed;
-  for (const auto& name : spec.unset) {
+  for (const auto& name : *spec.unset) {
     const bool twice = std::find(removed.begin(), removed.end(), name) != removed.end();
     if (!twice && environment.contains(name) && !spec.set.contains(name)) removed.push_back(name);
   }

@@ -1,12 +1,11 @@
 #include "planning/make_plan.hpp"
 
-#include <muster/contract.hpp>
-
 #include "devices/choose_devices.hpp"
 #include "planning/nearest_nic.hpp"
 #include "planning/placement.hpp"
 #include "planning/program.hpp"
 #include "planning/rank_environment.hpp"
+#include "planning/rank_variables.hpp"
 #include "planning/wrap.hpp"
 
 #include <algorithm>
@@ -85,12 +84,12 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
   ProcessSpec common;
   common.host = topology.host;
   common.argv = program_argv(job.program, job.module, job.environment);
-  common.unset = shared.unset;
+  common.unset = std::make_shared<std::vector<std::string>>(shared.unset);
   common.threads = shared.threads;
   common.device = "cpu";
 
-  const bool timeout_was_set =
-      resolution.entry("launch.comm_timeout").origin.kind != Origin::Kind::built_in;
+  const RankVariables variables(resolution, job, devices, shared.set,
+                                world_of(launch, job, 0, count.ranks));
 
   Plan plan;
   plan.run_id = job.run_id;
@@ -106,15 +105,7 @@ Plan make_plan(const Resolution& resolution, const Topology& topology, const Job
     spec.world = world_of(launch, job, rank, count.ranks);
     assign(spec, {devices, placement, nics}, static_cast<std::size_t>(rank));
     spec.bind_asked = !placement.ranks.empty() && launch.bind != "auto";
-    spec.set = spec.world.to_environment();
-    // Ranks know the default themselves; an inner launcher would take it for a person's wish.
-    if (!timeout_was_set) spec.set.erase("MUSTER_LAUNCH_COMM_TIMEOUT");
-    spec.set["TORCHELASTIC_ERROR_FILE"] =
-        job.run_directory + "/error-" + std::to_string(spec.world.rank) + ".json";
-    if (job.collect) spec.set[std::string(contract::check_folder)] = job.run_directory;
-    spec.set.merge(device_environment(devices, count.ranks, rank));
-    for (const auto& name : launch.unset_env) spec.set.erase(name);
-    spec.set.insert(shared.set.begin(), shared.set.end());
+    spec.set = variables.of(spec.world);
     plan.ranks.push_back(std::move(spec));
   }
   wrap_ranks(resolution, plan);

@@ -36,7 +36,7 @@ bool is_of_all(const Plan& plan, const std::string& name, const std::string& val
 /// The variables that all ranks share, and their names.
 std::string shared_part(const Plan& plan, std::set<std::string>& shared) {
   const auto& first = plan.ranks.front();
-  std::set<std::string> unset(first.unset.begin(), first.unset.end());
+  std::set<std::string> unset(first.unset->begin(), first.unset->end());
   unset.insert(contract::of_a_rank.begin(), contract::of_a_rank.end());
   std::string text = "every_rank() {\n  exec env";
   for (const auto& name : unset) {

@@ -85,21 +85,32 @@ std::string rank_table(const Plan& plan, const Cpus& cpus) {
   return aligned(rows);
 }
 
-bool is_of_all(const Plan& plan, const std::string& name, const std::string& value) {
-  return std::all_of(plan.ranks.begin(), plan.ranks.end(), [&](const ProcessSpec& spec) {
-    const auto found = spec.set.find(name);
-    return found != spec.set.end() && found->second == value;
-  });
+/// Of each of the first rank's variables: whether all ranks have it, with that value.
+std::vector<bool> are_of_all(const Plan& plan) {
+  const auto& first = plan.ranks.front().set;
+  std::vector<bool> same(first.size(), true);
+  for (const auto& spec : plan.ranks) {
+    // Both are in order.
+    auto theirs = spec.set.begin();
+    std::size_t at = 0;
+    for (const auto& variable : first) {
+      while (theirs != spec.set.end() && theirs->first < variable.first) ++theirs;
+      if (theirs == spec.set.end() || *theirs != variable) same[at] = false;
+      ++at;
+    }
+  }
+  return same;
 }
 
 /// Variables with one value for all ranks, and those that differ as their first and last value.
 void list_variables(const Plan& plan, std::vector<std::string>& of_all,
                     std::vector<std::string>& of_each) {
-  const auto& first = plan.ranks.front();
   const auto& last = plan.ranks.back();
-  for (const auto& [name, value] : first.set) {
+  const auto all_have = are_of_all(plan);
+  auto same = all_have.begin();
+  for (const auto& [name, value] : plan.ranks.front().set) {
     const auto shown = shown_value(name, value);
-    if (is_of_all(plan, name, value)) {
+    if (*same++) {
       of_all.push_back(name + "=" + shown);
     } else {
       of_each.push_back(name + "=" + shown + " ... " + shown_value(name, last.set.at(name)));

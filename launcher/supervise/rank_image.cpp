@@ -29,7 +29,7 @@ RankImage::Bits bits_of(const std::vector<int>& numbers) {
 
 bool removed(std::string_view name, const ProcessSpec& spec) {
   using std::ranges::find;
-  return spec.set.contains(std::string(name)) || find(spec.unset, name) != spec.unset.end() ||
+  return spec.set.contains(std::string(name)) || find(*spec.unset, name) != spec.unset->end() ||
          find(contract::of_a_rank, name) != contract::of_a_rank.end();
 }
 
@@ -37,7 +37,7 @@ bool removed(std::string_view name, const ProcessSpec& spec) {
 
 std::string variable_of(const ProcessSpec& spec, const std::string& name) {
   if (const auto found = spec.set.find(name); found != spec.set.end()) return found->second;
-  if (std::ranges::find(spec.unset, name) != spec.unset.end()) return {};
+  if (std::ranges::find(*spec.unset, name) != spec.unset->end()) return {};
   const char* inherited = std::getenv(name.c_str());
   return inherited ? inherited : "";
 }

@@ -111,6 +111,22 @@ TEST_CASE("A rank reads its World back from what it is given") {
   CHECK(plan.ranks[0].set.at("MUSTER_LAUNCH_COMM_TIMEOUT") == "7");
 }
 
+TEST_CASE("What is put together once for all ranks is each one's own") {
+  auto one = job();
+  one.run_directory = "/run/j";
+  const auto plan = make_plan(
+      settings({{"-n", "12", ""}, {"--comm-timeout", "7", ""}, {"--unset-env", "ROLE_RANK", ""}}),
+      host(0), one);
+  for (const auto& spec : plan.ranks) {
+    auto own = spec.world.to_environment();
+    own.erase("ROLE_RANK");
+    for (const auto& [name, value] : own) CHECK(spec.set.at(name) == value);
+    CHECK_FALSE(spec.set.contains("ROLE_RANK"));
+    CHECK(spec.set.at("TORCHELASTIC_ERROR_FILE") ==
+          "/run/j/error-" + std::to_string(spec.world.rank) + ".json");
+  }
+}
+
 TEST_CASE("All ranks see the job's devices in rank order") {
   SECTION("as many as there are ranks") {
     const auto plan = make_plan(settings({{"-n", "2", ""}}), host(8), job());
@@ -200,7 +216,7 @@ TEST_CASE("Variables of the user's stay, unless they were an outer launcher's") 
   CHECK_FALSE(spec.set.contains("SLURM_PROCID"));
   CHECK_FALSE(spec.set.contains("PYTHONUNBUFFERED"));
   const auto removed = [&](const std::string& name) {
-    return std::find(spec.unset.begin(), spec.unset.end(), name) != spec.unset.end();
+    return std::find(spec.unset->begin(), spec.unset->end(), name) != spec.unset->end();
   };
   CHECK(removed("MUSTER_CONTROL_FD"));
   CHECK(removed("ACCELERATE_USE_CPU"));
@@ -220,7 +236,7 @@ TEST_CASE("--env and --unset-env have the last word") {
   CHECK(spec.set.at("A") == "1");
   CHECK(spec.set.at("PYTHONUNBUFFERED").empty());
   CHECK_FALSE(spec.set.contains("TORCHELASTIC_ERROR_FILE"));
-  CHECK(std::find(spec.unset.begin(), spec.unset.end(), "B") != spec.unset.end());
+  CHECK(std::find(spec.unset->begin(), spec.unset->end(), "B") != spec.unset->end());
 }
 
 TEST_CASE("The channel to the runtime cannot be removed") {
@@ -313,7 +329,7 @@ TEST_CASE("Ranks of one of several hosts know their places in the world") {
 TEST_CASE("The token of the launchers is not handed on") {
   const Environment environment{{"MUSTER_TOKEN", "0123456789abcdef"}};
   const auto spec = make_plan(settings({}, environment), host(0), job(environment)).ranks[0];
-  CHECK(std::find(spec.unset.begin(), spec.unset.end(), "MUSTER_TOKEN") != spec.unset.end());
+  CHECK(std::find(spec.unset->begin(), spec.unset->end(), "MUSTER_TOKEN") != spec.unset->end());
   CHECK_THROWS_AS(make_plan(settings({{"--env", "MUSTER_TOKEN=x", ""}}), host(0), job()),
                   ConfigError);
 }
