@@ -2,6 +2,8 @@
 
 #include <muster/world.hpp>
 
+#include "variables.hpp"
+
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -15,7 +17,7 @@ struct ProcessSpec {
   World world;                    ///< Who the rank is.
   std::string host;               ///< The host it runs on, as people call it.
   std::vector<std::string> argv;  ///< argv[0] is searched in PATH unless it holds a slash.
-  Environment set;                ///< Added to, or replacing, the launcher's environment.
+  Variables set;                  ///< Added to, or replacing, the launcher's environment.
   /// Removed from it; `set` wins. Kept once for all ranks.
   std::shared_ptr<const std::vector<std::string>> unset =
       std::make_shared<std::vector<std::string>>();

@@ -23,7 +23,7 @@ Json device_json(const ProcessSpec& spec) {
 
 Json variables_json(const ProcessSpec& spec) {
   auto variables = Json::object();
-  for (const auto& [name, value] : spec.set) {
+  for (const auto& [name, value] : spec.set.whole()) {
     if (!is_decided_at_start(spec, name) && !is_secret_name(name)) variables[name] = value;
   }
   return variables;
@@ -46,7 +46,7 @@ Json rank_json(const ProcessSpec& spec, const Cpus& cpus) {
 template <class Predicate>
 std::vector<std::string> names(const ProcessSpec& spec, Predicate wanted) {
   std::vector<std::string> chosen;
-  for (const auto& [name, value] : spec.set) {
+  for (const auto& [name, value] : spec.set.whole()) {
     if (wanted(name)) chosen.push_back(name);
   }
   return chosen;

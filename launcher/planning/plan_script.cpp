@@ -28,8 +28,8 @@ std::string assignment(const ProcessSpec& spec, const std::string& name, const s
 bool is_of_all(const Plan& plan, const std::string& name, const std::string& value) {
   return name != "TORCHELASTIC_ERROR_FILE" &&
          std::all_of(plan.ranks.begin(), plan.ranks.end(), [&](const ProcessSpec& spec) {
-           const auto found = spec.set.find(name);
-           return found != spec.set.end() && found->second == value;
+           const auto* found = spec.set.find(name);
+           return found != nullptr && *found == value;
          });
 }
 
@@ -42,7 +42,7 @@ std::string shared_part(const Plan& plan, std::set<std::string>& shared) {
   for (const auto& name : unset) {
     if (!first.set.contains(name)) text += " -u " + shell_quoted(name);
   }
-  for (const auto& [name, value] : first.set) {
+  for (const auto& [name, value] : first.set.whole()) {
     if (!is_of_all(plan, name, value)) continue;
     shared.insert(name);
     text.append(line_end).append(assignment(first, name, value));
@@ -52,7 +52,7 @@ std::string shared_part(const Plan& plan, std::set<std::string>& shared) {
 
 std::string rank_part(const ProcessSpec& spec, const std::set<std::string>& shared) {
   auto text = fmt::format("rank_{}() {{\n  every_rank", spec.world.rank);
-  for (const auto& [name, value] : spec.set) {
+  for (const auto& [name, value] : spec.set.whole()) {
     if (!shared.contains(name)) text.append(line_end).append(assignment(spec, name, value));
   }
   if (!spec.cpus.empty()) {

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace muster::launcher {
@@ -85,35 +86,38 @@ std::string rank_table(const Plan& plan, const Cpus& cpus) {
   return aligned(rows);
 }
 
-/// Of each of the first rank's variables: whether all ranks have it, with that value.
-std::vector<bool> are_of_all(const Plan& plan) {
+/// Names of the first rank's variables that some rank has not, or with another value.
+std::set<std::string> that_differ(const Plan& plan) {
   const auto& first = plan.ranks.front().set;
-  std::vector<bool> same(first.size(), true);
-  for (const auto& spec : plan.ranks) {
-    // Both are in order.
-    auto theirs = spec.set.begin();
-    std::size_t at = 0;
-    for (const auto& variable : first) {
-      while (theirs != spec.set.end() && theirs->first < variable.first) ++theirs;
-      if (theirs == spec.set.end() || *theirs != variable) same[at] = false;
-      ++at;
+  const auto all = first.whole();
+  std::set<std::string> names;
+  const auto compare = [&](const Variables& theirs, const Environment& among) {
+    for (const auto& [name, value] : among) {
+      if (names.contains(name)) continue;
+      const auto *one = first.find(name), *other = theirs.find(name);
+      if (one && (!other || *one != *other)) names.insert(name);
     }
+  };
+  for (const auto& spec : plan.ranks) {
+    // Of what is kept once, only what one of the two has of its own can differ.
+    const bool shares = spec.set.shares_with(first);
+    compare(spec.set, shares ? first.own() : all);
+    if (shares) compare(spec.set, spec.set.own());
   }
-  return same;
+  return names;
 }
 
 /// Variables with one value for all ranks, and those that differ as their first and last value.
 void list_variables(const Plan& plan, std::vector<std::string>& of_all,
                     std::vector<std::string>& of_each) {
   const auto& last = plan.ranks.back();
-  const auto all_have = are_of_all(plan);
-  auto same = all_have.begin();
-  for (const auto& [name, value] : plan.ranks.front().set) {
+  const auto differ = that_differ(plan);
+  for (const auto& [name, value] : plan.ranks.front().set.whole()) {
     const auto shown = shown_value(name, value);
-    if (*same++) {
-      of_all.push_back(name + "=" + shown);
-    } else {
+    if (differ.contains(name)) {
       of_each.push_back(name + "=" + shown + " ... " + shown_value(name, last.set.at(name)));
+    } else {
+      of_all.push_back(name + "=" + shown);
     }
   }
 }

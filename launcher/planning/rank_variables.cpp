@@ -8,8 +8,8 @@ namespace muster::launcher {
 namespace {
 
 /// A variable that the user had removed stays so.
-void replace(Environment& set, const char* name, const std::string& value) {
-  if (const auto found = set.find(name); found != set.end()) found->second = value;
+void replace(Variables& set, const std::string& name, std::string value) {
+  if (set.contains(name)) set.set(name, std::move(value));
 }
 
 }  // namespace
@@ -17,19 +17,21 @@ void replace(Environment& set, const char* name, const std::string& value) {
 RankVariables::RankVariables(const Resolution& resolution, const Job& job,
                              const DeviceChoice& devices, const Environment& shared,
                              const World& world)
-    : job_(job), devices_(devices), common_(world.to_environment()) {
+    : job_(job), devices_(devices) {
+  auto common = world.to_environment();
   // Ranks know the default themselves; an inner launcher would take it for a person's wish.
   if (resolution.entry("launch.comm_timeout").origin.kind == Origin::Kind::built_in)
-    common_.erase("MUSTER_LAUNCH_COMM_TIMEOUT");
-  common_["TORCHELASTIC_ERROR_FILE"] = error_file(world);
-  if (job.collect) common_[std::string(contract::check_folder)] = job.run_directory;
-  common_.merge(device_environment(devices, world.local_size, world.local_rank));
-  for (const auto& name : resolution.settings().launch.unset_env) common_.erase(name);
-  common_.insert(shared.begin(), shared.end());
+    common.erase("MUSTER_LAUNCH_COMM_TIMEOUT");
+  common["TORCHELASTIC_ERROR_FILE"] = error_file(world);
+  if (job.collect) common[std::string(contract::check_folder)] = job.run_directory;
+  common.merge(device_environment(devices, world.local_size, world.local_rank));
+  for (const auto& name : resolution.settings().launch.unset_env) common.erase(name);
+  common.insert(shared.begin(), shared.end());
+  common_ = std::make_shared<Environment>(std::move(common));
 }
 
-Environment RankVariables::of(const World& world) const {
-  auto set = common_;
+Variables RankVariables::of(const World& world) const {
+  Variables set(common_);
   const auto rank = std::to_string(world.rank);
   replace(set, "RANK", rank);
   replace(set, "ROLE_RANK", rank);
@@ -38,7 +40,7 @@ Environment RankVariables::of(const World& world) const {
   if (devices_.pinned) {
     for (const auto& [name, value] :
          device_environment(devices_, world.local_size, world.local_rank))
-      replace(set, name.c_str(), value);
+      replace(set, name, value);
   }
   return set;
 }

@@ -5,7 +5,9 @@
 
 #include "devices/choose_devices.hpp"
 #include "planning/make_plan.hpp"
+#include "variables.hpp"
 
+#include <memory>
 #include <string>
 
 namespace muster::launcher {
@@ -20,14 +22,14 @@ class RankVariables {
                 const Environment& shared, const World& world);
 
   /// Of the rank with this world.
-  Environment of(const World& world) const;
+  Variables of(const World& world) const;
 
  private:
   std::string error_file(const World& world) const;
 
   const Job& job_;
   const DeviceChoice& devices_;
-  Environment common_;
+  std::shared_ptr<const Environment> common_;
 };
 
 }  // namespace muster::launcher

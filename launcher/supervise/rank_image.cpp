@@ -36,7 +36,7 @@ bool removed(std::string_view name, const ProcessSpec& spec) {
 }  // namespace
 
 std::string variable_of(const ProcessSpec& spec, const std::string& name) {
-  if (const auto found = spec.set.find(name); found != spec.set.end()) return found->second;
+  if (const auto* value = spec.set.find(name)) return *value;
   if (std::ranges::find(*spec.unset, name) != spec.unset->end()) return {};
   const char* inherited = std::getenv(name.c_str());
   return inherited ? inherited : "";
@@ -67,7 +67,7 @@ void RankImage::build_environment(const ProcessSpec& spec) {
   const auto add = [this](std::string_view name, std::string_view value) {
     variables_.push_back(std::string(name).append("=").append(value));
   };
-  for (const auto& [name, value] : spec.set) add(name, value);
+  for (const auto& [name, value] : spec.set.whole()) add(name, value);
   if (descriptors_.control >= 0) add(contract::control_fd, std::to_string(control_fd));
   if (descriptors_.memory >= 0) {
     add(contract::control_memory_fd, std::to_string(memory_fd));

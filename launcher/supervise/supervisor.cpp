@@ -75,7 +75,7 @@ void Supervisor::start(int master) {
   for (std::size_t i = 0; i < programs_.size(); ++i) {
     const auto [out, err] = channels_.descriptors_of(i);
     ProcessSpec spec = plan_.ranks[i];
-    if (options_.prefixed()) spec.set.emplace(contract::prefixed, "1");
+    if (options_.prefixed()) spec.set.set(std::string(contract::prefixed), "1");
     images.emplace_back(spec, programs_[i],
                         RankDescriptors{.standard = {input_.descriptor_of(i), out, err},
                                         .control = control_.descriptor_of(i),

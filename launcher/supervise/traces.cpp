@@ -22,8 +22,8 @@ void collect_traces(const Plan& plan, const std::vector<std::string>& programs,
     RankFacts& rank = ranks[i];
     if (rank.end.code == 0 && rank.end.signal == 0) continue;
     const ProcessSpec& spec = plan.ranks[i];
-    const auto path = spec.set.find("TORCHELASTIC_ERROR_FILE");
-    if (path != spec.set.end()) rank.error_file = read_error_file(path->second, rank.started_ns);
+    const auto* path = spec.set.find("TORCHELASTIC_ERROR_FILE");
+    if (path != nullptr) rank.error_file = read_error_file(*path, rank.started_ns);
     if (rank.end.core_dumped == 0) continue;
     rank.core = place_of({rank.pid, rank.end.signal, current_folder(), programs[i], spec.host},
                          CorePattern::of_this_host());

@@ -13,6 +13,7 @@ from figures import Command, Figure, time_in_turn
 RANKS = 64
 WATCHED = 8
 LAUNCH = "muster launch -n 1 -- true"
+PLAN = "muster launch -n 10000 --dry-run"
 MANY, BARE = f"muster launch -n {RANKS} -- true", f"{RANKS} times fork and exec"
 
 
@@ -25,7 +26,7 @@ def start_commands(muster, fork_exec, torchrun, accelerate, mpirun):
         LAUNCH: Command([*launch, 1, *program]),
         "muster --help": Command([muster, "--help"]),
         "muster launch -n 1 --dry-run": Command([*launch, 1, "--dry-run", *program]),
-        "muster launch -n 10000 --dry-run": Command([*launch, 10000, "--dry-run", *program]),
+        PLAN: Command([*launch, 10000, "--dry-run", *program]),
         "muster env": Command([muster, "env"]),
         BARE: Command([fork_exec, RANKS, "/bin/true"]),
         MANY: Command([*launch, RANKS, *program]),
@@ -53,6 +54,7 @@ def start_figures(times):
                          peer=(peer.rsplit(" ", 1)[0], times[peer]))
     for name in ("muster --help", "muster launch -n 1 --dry-run"):
         yield Figure(name, times[name], "ms", most=1, peer=("the launch", ours))
+    yield Figure("plan of 10000 ranks", times[PLAN], "ms", most=50, judge="ours")
     yield Figure(f"start of {RANKS} ranks", times[MANY], "ms", most=1.25, peer=(BARE, times[BARE]))
 
 

@@ -62,7 +62,7 @@ TEST_CASE("The environment of four ranks on the CPU") {
   for (int rank = 0; rank < 4; ++rank) {
     const auto r = std::to_string(rank);
     CAPTURE(rank);
-    CHECK(text_of(plan.ranks[static_cast<std::size_t>(rank)].set) ==
+    CHECK(text_of(plan.ranks[static_cast<std::size_t>(rank)].set.whole()) ==
           "GROUP_RANK=0\n"
           "GROUP_WORLD_SIZE=1\n"
           "LOCAL_RANK=" +
@@ -106,7 +106,7 @@ TEST_CASE("A rank reads its World back from what it is given") {
   const auto plan =
       make_plan(settings({{"-n", "3", ""}, {"--comm-timeout", "7", ""}}), host(0), job());
   for (const auto& spec : plan.ranks) {
-    CHECK(muster::World::from_environment(spec.set) == spec.world);
+    CHECK(muster::World::from_environment(spec.set.whole()) == spec.world);
   }
   CHECK(plan.ranks[0].set.at("MUSTER_LAUNCH_COMM_TIMEOUT") == "7");
 }
@@ -318,7 +318,7 @@ TEST_CASE("Ranks of one of several hosts know their places in the world") {
   CHECK(world.node_rank == 1);
   CHECK(world.node_count == 2);
   CHECK(plan.ranks[1].set.at("TORCHELASTIC_ERROR_FILE") == "/tmp/muster-x/error-4.json");
-  CHECK(muster::World::from_environment(plan.ranks[1].set) == world);
+  CHECK(muster::World::from_environment(plan.ranks[1].set.whole()) == world);
   CHECK(plan.find(3) == &plan.ranks[0]);
   CHECK(plan.find(2) == nullptr);
   // Whether there are devices enough is known of this host only.
