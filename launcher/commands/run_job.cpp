@@ -3,6 +3,7 @@
 #include <muster/error.hpp>
 
 #include "commands/launch_end.hpp"
+#include "planning/interface_note.hpp"
 #include "planning/plan_text.hpp"
 #include "planning/run_directory.hpp"
 #include "port.hpp"
@@ -133,7 +134,8 @@ void announce_start(const CommandLine& line, const Resolution& resolution, const
   const auto& level = resolution.settings().log.level;
   if (!line.has("--quiet") && (level == "info" || level == "debug")) {
     announce_choices(resolution, plan.why_ranks, job.environment);
-    if (!plan.bind_note.empty()) complain(plan.bind_note, job.environment);
+    for (const auto& note : {plan.bind_note, interface_note(plan)})
+      if (!note.empty()) complain(note, job.environment);
   }
   if (!line.has("--verbose")) return;
   for (const auto& note : line.notes) complain(note, job.environment);

@@ -26,9 +26,10 @@ std::string frame_header(MessageKind kind, std::size_t payload_bytes) {
 
 std::string frame_fault(std::string_view bytes, std::size_t most_bytes) {
   const auto begin = bytes.substr(0, magic.size());
-  if (begin != magic.substr(0, begin.size()))
-    return "what it sends is not muster's: '" +
-           printable(bytes.substr(0, bytes.find_first_of("\r\n"))) + "'";
+  if (begin != magic.substr(0, begin.size())) {
+    const auto line = bytes.substr(0, bytes.find_first_of("\r\n"));
+    return "what it sends is not muster's: '" + printable(line) + "'";
+  }
   if (bytes.size() < frame_header_bytes) return "";
   const auto kind = static_cast<std::uint8_t>(bytes[5]);
   if (kind == 0 || kind > static_cast<std::uint8_t>(last_message) || bytes[6] != 0 || bytes[7] != 0)

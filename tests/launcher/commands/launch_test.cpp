@@ -300,6 +300,18 @@ TEST_CASE("Settings of the runtime are told to have had no effect on a program w
   CHECK(end.err == "muster: no effect: train.seed (--seed); no rank used muster's runtime\n");
 }
 
+TEST_CASE("An interface for Gloo that this host has not is told once, before ranks fail of it") {
+  const auto told = [](const std::string& value) {
+    return run_muster(launch({"-n", "3", "--", "true"}), {{"GLOO_SOCKET_IFNAME", value}}).err;
+  };
+  CHECK(told("lo").empty());
+  CHECK(told("").empty());
+  CHECK(told("^lo,docker")
+            .starts_with("muster: GLOO_SOCKET_IFNAME=^lo,docker: this host has no network "
+                         "interface '^lo', but lo"));
+  CHECK(told("lo,127.0.0.1").find("'127.0.0.1'") != std::string::npos);
+}
+
 TEST_CASE("Python programs run under Python") {
   const TemporaryFolder folder;
   folder.write("python", "#!/bin/sh\necho python \"$@\"\n");
