@@ -19,7 +19,7 @@ using nlohmann::json;
 }  // namespace
 
 TEST_CASE("two hosts with different numbers of ranks are one world") {
-  NEEDS_TWO_NETWORKS();
+  MUSTER_NEEDS_TWO_NETWORKS();
   const auto address = TwoNetworks::address(0);
   Job job(two(address, {"--nproc-per-node", "3"}), two(address, {"--nproc-per-node", "1"}), {},
           &networks);
@@ -42,7 +42,7 @@ TEST_CASE("two hosts with different numbers of ranks are one world") {
 }
 
 TEST_CASE("ranks in all are shared out, over IPv6 too") {
-  NEEDS_TWO_NETWORKS();
+  MUSTER_NEEDS_TWO_NETWORKS();
   const auto address = "[" + TwoNetworks::address6(0) + "]";
   Job job(two(address, {"-n", "5", "--node-rank", "0"}), two(address, {"-n", "5"}), {}, &networks);
   const auto first = job.wait(0);
@@ -55,7 +55,7 @@ TEST_CASE("ranks in all are shared out, over IPv6 too") {
 }
 
 TEST_CASE("the first rank that fails is named on both hosts, and its code is both launchers'") {
-  NEEDS_TWO_NETWORKS();
+  MUSTER_NEEDS_TWO_NETWORKS();
   const auto address = TwoNetworks::address(0);
   Job job(two(address, {"-n", "4", "--report", "/dev/stdout"}), two(address, {"-n", "4"}),
           {"--on", "3", "--print-error", "it is my error\\n", "--exit", "7", "--on", "all",
@@ -81,7 +81,7 @@ TEST_CASE("the first rank that fails is named on both hosts, and its code is bot
 }
 
 TEST_CASE("a launcher that is killed ends the others' ranks, and is named") {
-  NEEDS_TWO_NETWORKS();
+  MUSTER_NEEDS_TWO_NETWORKS();
   const auto address = TwoNetworks::address(0);
   Job job(two(address), two(address, {"--node-rank", "1"}), until_told, &networks);
   job[0].wait_for_file("up");
@@ -105,7 +105,7 @@ TEST_CASE("a launcher that is killed ends the others' ranks, and is named") {
 }
 
 TEST_CASE("a host whose cable is pulled is noticed on both sides") {
-  NEEDS_TWO_NETWORKS();
+  MUSTER_NEEDS_TWO_NETWORKS();
   const auto address = TwoNetworks::address(0);
   Job job(two(address), two(address), until_told, &networks);
   job[0].wait_for_file("up");
@@ -120,7 +120,7 @@ TEST_CASE("a host whose cable is pulled is noticed on both sides") {
 }
 
 TEST_CASE("a host's own name that is loopback there is listened for where others reach it") {
-  NEEDS_TWO_NETWORKS();
+  MUSTER_NEEDS_TWO_NETWORKS();
   networks.name(0, "node-zero", "127.0.1.1");
   networks.name(1, "node-zero", TwoNetworks::address(0));
   Job job(two("node-zero"), two("node-zero"), {}, &networks);

@@ -66,7 +66,7 @@ TEST_CASE("a host that comes when the job runs is refused by name, and so is a s
 }
 
 TEST_CASE("a host of another network that comes when the job runs is refused by name") {
-  NEEDS_TWO_NETWORKS();
+  MUSTER_NEEDS_TWO_NETWORKS();
   const bool stores = GENERATE(false, true);
   CAPTURE(stores);
   const auto address = TwoNetworks::address(0);

@@ -50,6 +50,6 @@ class Job {
 
 }  // namespace muster::test
 
-#define NEEDS_TWO_NETWORKS()                                                          \
+#define MUSTER_NEEDS_TWO_NETWORKS()                                                   \
   if (const auto why = muster::test::TwoNetworks::why_not(); !why.empty()) SKIP(why); \
   const muster::test::TwoNetworks networks
