@@ -94,7 +94,7 @@ TEST_CASE("many jobs at once meet their own ranks, whatever ports come and go") 
       sockaddr_in any{};
       any.sin_family = AF_INET;
       any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      ::bind(one, reinterpret_cast<sockaddr*>(&any), sizeof any);
+      static_cast<void>(::bind(one, reinterpret_cast<sockaddr*>(&any), sizeof any));
       ::listen(one, 1);
       ::usleep(1000);
       ::close(one);

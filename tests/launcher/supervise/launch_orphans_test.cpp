@@ -252,9 +252,10 @@ void hit_at_start(Victim victim, int signal, std::chrono::microseconds after) {
 
 /// So many trials of each kind.
 void hit_everybody(int trials) {
-  for (int i = 0; i < trials; ++i)
+  for (int i = 0; i < trials; ++i) {
     for (const Victim victim : {Victim::rank, Victim::guardian, Victim::launcher})
       for (const int signal : {SIGTERM, SIGKILL, SIGSEGV}) hit(victim, signal);
+  }
 }
 
 void hit_everybody_at_start(int trials) {
