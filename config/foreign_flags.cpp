@@ -25,7 +25,8 @@ constexpr std::string_view no_sharding =
 constexpr std::string_view python_only = "it concerns the compiler of Python programs";
 constexpr std::string_view one_model_a_rank =
     "each rank holds the whole model; tensor and pipeline parallelism do not exist";
-constexpr std::string_view no_low_precision = "programs train in fp32 in this version";
+constexpr std::string_view no_fp8 =
+    "fp8 is not trained in: LibTorch has no autocast for it; --mixed-precision bf16 is the nearest";
 constexpr std::string_view no_clouds = "muster starts ranks on machines that exist already";
 constexpr std::string_view no_hosts =
     "hosts are not reached from here; one muster launch --nnodes K on each host starts several";
@@ -60,7 +61,6 @@ Flags redirects(const GivenFlag& flag, Notes&) {
   return {{"--console-ranks", "none", flag.name}};
 }
 
-Flags only_full(const GivenFlag& flag, Notes&) { return only(flag, {"no"}, no_low_precision); }
 Flags only_stage_0(const GivenFlag& flag, Notes&) { return only(flag, {"0"}, no_sharding); }
 Flags only_no_compiler(const GivenFlag& flag, Notes&) { return only(flag, {"no"}, python_only); }
 Flags only_default_role(const GivenFlag& flag, Notes&) {
@@ -237,7 +237,6 @@ constexpr ForeignFlag table[] = {
     {"--mca", refused, true, "", "muster is not MPI"},
     {"-mca", refused, true, "", "muster is not MPI"},
     // How to train.
-    {"--mixed-precision", translation, true, "", "no", only_full},
     {"--zero-stage", translation, true, "", "0", only_stage_0},
     {"--dynamo-backend", translation, true, "", "no", only_no_compiler},
     {"--gradient-clipping", refused, true, "", "clip in the program: clip_grad_norm(model, 1.0)"},
@@ -249,7 +248,7 @@ constexpr ForeignFlag table[] = {
     {"--use-parallelism-config", refused, false, "", one_model_a_rank},
     {"--autotuning", refused, true, "", "settings are not searched for"},
     {"--main-training-function", refused, true, "", "the whole program is started"},
-    {"--downcast-bf16", refused, false, "", no_low_precision},
+    {"--downcast-bf16", refused, false, "", "it is for TPUs; --mixed-precision bf16"},
     // Families: after all exact names.
     {"--deepspeed-*", refused, true, "", no_sharding},
     {"--offload-*", refused, true, "", no_sharding},
@@ -257,7 +256,7 @@ constexpr ForeignFlag table[] = {
     {"--fsdp-*", refused, true, "", no_sharding},
     {"--megatron-lm-*", refused, true, "", one_model_a_rank},
     {"--parallelism-config-*", refused, true, "", one_model_a_rank},
-    {"--fp8-*", refused, true, "", no_low_precision},
+    {"--fp8-*", refused, true, "", no_fp8},
     {"--dynamo-*", refused, true, "", python_only},
     {"--tpu-*", refused, true, "", no_clouds},
     {"--aws-*", refused, true, "", no_clouds},

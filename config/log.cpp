@@ -1,5 +1,5 @@
 #include <muster/contract.hpp>
-#include <muster/log.hpp>
+#include <muster/named_log.hpp>
 #include <muster/write_all.hpp>
 
 #include "text.hpp"
@@ -37,10 +37,10 @@ bool launcher_prefixes() noexcept {
 }
 
 /// Each line is marked with the rank, the first also with the program's name.
-std::string format(std::string_view message, int rank) {
+std::string format(std::string_view message, std::string_view name, int rank) {
   const std::string mark = rank < 0 || launcher_prefixes() ? "" : "[" + std::to_string(rank) + "] ";
   while (message.ends_with('\n')) message.remove_suffix(1);
-  std::string text = mark + "muster: ";
+  std::string text = mark + std::string(name) + ": ";
   for (const char letter : message) {
     text += letter;
     if (letter == '\n') text += mark;
@@ -57,12 +57,14 @@ void configure_log(LogLevel level, int rank) {
 
 LogLevel log_level() noexcept { return current_level(); }
 
-void log(LogLevel level, std::string_view message) noexcept {
+void log(LogLevel level, std::string_view message) noexcept { log_as("muster", level, message); }
+
+void log_as(std::string_view name, LogLevel level, std::string_view message) noexcept {
   if (level < log_level() || level == LogLevel::off) return;
   const int saved = errno;
   try {
     // Nobody can be told that nobody can be told.
-    write_all(STDERR_FILENO, format(message, named_rank));
+    write_all(STDERR_FILENO, format(message, name, named_rank));
   } catch (...) {
     write_all(STDERR_FILENO, "muster: out of memory\n");
   }

@@ -35,6 +35,7 @@ Scheduler Adopter::adopt(const Scheduler& scheduler) const {
   });
   if (own == known.end()) refuse_unprepared();
   if (prepared.optimizer != *own) prepared.follow(*own);
+  prepared.number = state_->join->add(scheduler.prepared_);
   auto& kept = state_->schedulers;
   std::erase_if(kept, [&](const auto& other) {
     const auto alive = other.lock();

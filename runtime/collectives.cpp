@@ -3,6 +3,7 @@
 #include <muster/error.hpp>
 #include <muster/tensor_text.hpp>
 
+#include "packed.hpp"
 #include "signature.hpp"
 
 #include <ATen/ops/cat.h>
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,41 +31,6 @@ at::Tensor values_of(const at::Tensor& tensor) {
 at::Tensor rows_of(const at::Tensor& tensor) {
   const auto rows = values_of(tensor).contiguous();
   return rows.dim() == 0 ? rows.unsqueeze(0) : rows;
-}
-
-/// The memory of a contiguous tensor. Transports need not know its dtype to move it.
-at::Tensor bytes_of(const at::Tensor& contiguous) { return contiguous.reshape(-1).view(at::kByte); }
-
-at::Tensor gather_equal(Communicator& group, const at::Tensor& rows, std::string_view label) {
-  auto shape = rows.sizes().vec();
-  shape.front() *= group.size();
-  auto result = at::empty(shape, rows.options());
-  if (rows.numel() > 0) group.all_gather(bytes_of(result), bytes_of(rows), label).wait();
-  return result;
-}
-
-/// Of ranks whose first dimensions are those of `signatures`.
-at::Tensor gather_uneven(Communicator& group, const at::Tensor& rows,
-                         const std::vector<Signature>& signatures, std::string_view label) {
-  std::vector<std::int64_t> counts;
-  std::int64_t total = 0;
-  for (const auto& signature : signatures) {
-    const auto count = signature.shape.empty() ? 1 : signature.shape.front();
-    total += count;
-    counts.push_back(count);
-  }
-  if (std::ranges::adjacent_find(counts, std::not_equal_to<>()) == counts.end()) {
-    return gather_equal(group, rows, label);
-  }
-  auto shape = rows.sizes().vec();
-  shape.front() = total;
-  auto result = at::empty(shape, rows.options());
-  const auto row_bytes = result.numel() / total * result.element_size();
-  for (auto& count : counts) count *= row_bytes;
-  if (result.numel() > 0) {
-    group.all_gather(bytes_of(result), bytes_of(rows), counts, label).wait();
-  }
-  return result;
 }
 
 /// Nothing if they are not equally many.
@@ -118,80 +83,46 @@ std::string what_of(const std::exception_ptr& exception) {
   return text.empty() ? "an error without a text" : text;
 }
 
-}  // namespace
-
-at::Tensor gather(Communicator& group, const at::Tensor& tensor) {
-  const c10::NoGradGuard no_grad;
-  require_same(exchange(group, "gather", tensor), Compared::shape);
-  return gather_equal(group, rows_of(tensor), "gather");
+std::vector<at::Tensor> rows_of_all(const std::vector<TensorLeaf>& leaves) {
+  std::vector<at::Tensor> rows;
+  for (const auto& leaf : leaves) rows.push_back(rows_of(leaf.tensor));
+  return rows;
 }
 
-at::Tensor gather_for_metrics(Communicator& group, const at::Tensor& tensor,
-                              const BatchSamples& batch) {
-  const c10::NoGradGuard no_grad;
-  const std::string label = "gather_for_metrics";
-  if (batch.real < 0) {
-    const auto signatures = exchange(group, label, tensor);
-    require_same(signatures, Compared::row_shape);
-    return gather_uneven(group, rows_of(tensor), signatures, label);
-  }
-  const auto rows = rows_of_a_sample(tensor, batch.here);
-  // Ranks must agree: the rows to leave out are the last of all.
-  const auto signatures = exchange(
-      group, label + " with " + (rows ? std::to_string(*rows) : "unequal") + " rows a sample",
-      tensor);
-  require_same(signatures, Compared::row_shape);
-  if (!rows) {
-    throw ConfigError(
-        label + " of " + describe_tensor(tensor) + " in a batch that was completed to " +
-        std::to_string(batch.here) +
-        " samples: which rows belong to repeated samples cannot be told; give one row, or equally "
-        "many, a sample, before anything is averaged");
-  }
-  const auto all = gather_uneven(group, rows_of(tensor), signatures, label);
-  return all.narrow(0, 0, std::min(all.size(0), batch.real * *rows));
+void require_all_same(const std::vector<std::vector<Signature>>& signatures, Compared compared) {
+  for (const auto& ranks : signatures) require_same(ranks, compared);
 }
 
-at::Tensor reduce(Communicator& group, const at::Tensor& tensor, std::string_view reduction) {
-  const c10::NoGradGuard no_grad;
-  require_same(exchange(group, "reduce " + std::string(reduction), tensor), Compared::shape);
-  const bool mean = reduction == "mean";
-  if (!mean && reduction != "sum") {
-    throw ConfigError("reduce: no reduction '" + std::string(reduction) + "'; there are sum, mean");
-  }
+ReduceOp op_named(std::string_view reduction) {
+  if (reduction == "sum" || reduction == "mean") return ReduceOp::sum;
+  if (reduction == "max") return ReduceOp::max;
+  if (reduction == "min") return ReduceOp::min;
+  throw ConfigError("reduce: no reduction '" + std::string(reduction) +
+                    "'; there are sum, mean, max, min");
+}
+
+/// A copy that may be overwritten, of the dtype in which `op` is formed.
+at::Tensor operand_of(const at::Tensor& tensor, ReduceOp op) {
   const auto dtype = tensor.scalar_type();
   if (at::isFloat8Type(dtype)) {
     throw ConfigError("reduce of " + describe_tensor(tensor) + ": convert it to float32 first");
   }
-  auto sum =
-      values_of(tensor).to(sum_dtype(dtype), /*non_blocking=*/false, /*copy=*/true).contiguous();
-  if (sum.numel() > 0) group.all_reduce(sum, ReduceOp::sum, "reduce").wait();
-  if (!mean) return sum.to(reduced_dtype(dtype, mean));
-  const auto result = reduced_dtype(dtype, mean);
-  if (at::isIntegralType(dtype, /*includeBool=*/true)) sum = sum.to(at::kDouble);
-  return sum.div_(group.size()).to(result);
-}
-
-at::Tensor broadcast(Communicator& group, at::Tensor tensor, int from) {
-  const c10::NoGradGuard no_grad;
-  require_same(exchange(group, "broadcast from rank " + std::to_string(from), tensor),
-               Compared::shape);
-  if (from < 0 || from >= group.size()) {
-    throw ConfigError("broadcast: no rank " + std::to_string(from) + "; there are ranks 0 to " +
-                      std::to_string(group.size() - 1));
+  if (op != ReduceOp::sum && at::isComplexType(dtype)) {
+    throw ConfigError("reduce of " + describe_tensor(tensor) +
+                      ": complex numbers have a sum and a mean, no max or min");
   }
-  const auto data = tensor.detach();
-  const auto contiguous = values_of(data).contiguous();
-  if (data.numel() > 0) group.broadcast(bytes_of(contiguous), from, "broadcast").wait();
-  if (!contiguous.is_same(data)) data.copy_(contiguous);
-  return tensor;
+  return values_of(tensor)
+      .to(op == ReduceOp::sum ? sum_dtype(dtype) : dtype, /*non_blocking=*/false, /*copy=*/true)
+      .contiguous();
 }
 
-at::Tensor pad(Communicator& group, const at::Tensor& tensor, const Padding& padding) {
-  const c10::NoGradGuard no_grad;
-  const auto signatures =
-      exchange(group, "pad_across_processes in dimension " + std::to_string(padding.dim), tensor);
-  require_same(signatures, Compared::rank_and_dtype);
+at::Tensor mean_of(at::Tensor sum, int ranks, at::ScalarType dtype) {
+  if (at::isIntegralType(dtype, /*includeBool=*/true)) sum = sum.to(at::kDouble);
+  return sum.div_(ranks).to(reduced_dtype(dtype, /*mean=*/true));
+}
+
+at::Tensor padded(const at::Tensor& tensor, const std::vector<Signature>& signatures,
+                  const Padding& padding) {
   const auto dims = tensor.dim();
   if (padding.dim < -dims || padding.dim >= std::max<std::int64_t>(dims, 1)) {
     throw ConfigError("pad_across_processes: no dimension " + std::to_string(padding.dim) +
@@ -207,6 +138,112 @@ at::Tensor pad(Communicator& group, const at::Tensor& tensor, const Padding& pad
   std::vector<std::int64_t> amounts(static_cast<std::size_t>(2 * (dims - dim)), 0);
   amounts[amounts.size() - (padding.first ? 2 : 1)] = longest - tensor.size(dim);
   return at::constant_pad_nd(values_of(tensor), amounts, padding.value).contiguous();
+}
+
+[[noreturn]] void refuse_repeated(const std::string& label, const at::Tensor& tensor,
+                                  const BatchSamples& batch) {
+  throw ConfigError(
+      label + " of " + describe_tensor(tensor) + " in a batch that was completed to " +
+      std::to_string(batch.here) +
+      " samples: which rows belong to repeated samples cannot be told; give one row, or equally "
+      "many, a sample, before anything is averaged");
+}
+
+}  // namespace
+
+std::vector<at::Tensor> gather(Communicator& group, const std::vector<TensorLeaf>& leaves,
+                               bool uneven) {
+  const c10::NoGradGuard no_grad;
+  const std::string label = uneven ? "gather_uneven" : "gather";
+  const auto signatures = exchange(group, label, leaves);
+  require_all_same(signatures, uneven ? Compared::row_shape : Compared::shape);
+  return all_gather_rows(group, rows_of_all(leaves), signatures, label);
+}
+
+std::vector<at::Tensor> gather_for_metrics(Communicator& group, std::vector<TensorLeaf> leaves,
+                                           const BatchSamples& batch) {
+  const c10::NoGradGuard no_grad;
+  const std::string label = "gather_for_metrics";
+  std::vector<std::optional<std::int64_t>> rows;
+  for (auto& leaf : leaves) {
+    if (batch.real < 0) break;
+    rows.push_back(rows_of_a_sample(leaf.tensor, batch.here));
+    // Ranks must agree: the rows to leave out are the last of all.
+    leaf.note =
+        " with " + (rows.back() ? std::to_string(*rows.back()) : "unequal") + " rows a sample";
+  }
+  const auto signatures = exchange(group, label, leaves);
+  require_all_same(signatures, Compared::row_shape);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i]) refuse_repeated(label, leaves[i].tensor, batch);
+  }
+  auto all = all_gather_rows(group, rows_of_all(leaves), signatures, label);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    all[i] = all[i].narrow(0, 0, std::min(all[i].size(0), batch.real * *rows[i]));
+  }
+  return all;
+}
+
+at::Tensor real_rows(const at::Tensor& tensor, int rank, const BatchSamples& batch) {
+  if (batch.real < 0) return tensor;
+  const auto rows = rows_of_a_sample(tensor, batch.here);
+  if (!rows) refuse_repeated("real_rows", tensor, batch);
+  // A batch that was completed has as many samples on each rank.
+  const auto real = std::clamp<std::int64_t>(batch.real - rank * batch.here, 0, batch.here);
+  return tensor.narrow(0, 0, real * *rows);
+}
+
+std::vector<at::Tensor> reduce(Communicator& group, const std::vector<TensorLeaf>& leaves,
+                               std::string_view reduction) {
+  const c10::NoGradGuard no_grad;
+  require_all_same(exchange(group, "reduce " + std::string(reduction), leaves), Compared::shape);
+  const auto op = op_named(reduction);
+  std::vector<at::Tensor> results;
+  for (const auto& leaf : leaves) results.push_back(operand_of(leaf.tensor, op));
+  all_reduce_packed(group, results, op, "reduce");
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const auto dtype = leaves[i].tensor.scalar_type();
+    if (reduction == "mean") {
+      results[i] = mean_of(results[i], group.size(), dtype);
+    } else if (op == ReduceOp::sum) {
+      results[i] = results[i].to(reduced_dtype(dtype, /*mean=*/false));
+    }
+  }
+  return results;
+}
+
+void broadcast(Communicator& group, const std::vector<TensorLeaf>& leaves, int from) {
+  const c10::NoGradGuard no_grad;
+  require_all_same(exchange(group, "broadcast from rank " + std::to_string(from), leaves),
+                   Compared::shape);
+  require_rank(group, "broadcast", from);
+  std::vector<at::Tensor> contiguous;
+  for (const auto& leaf : leaves) contiguous.push_back(values_of(leaf.tensor).contiguous());
+  broadcast_packed(group, contiguous, from, "broadcast");
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const auto data = leaves[i].tensor.detach();
+    if (contiguous[i].is_same(data) || contiguous[i].data_ptr() == data.data_ptr()) continue;
+    data.copy_(contiguous[i]);
+  }
+}
+
+std::vector<at::Tensor> pad(Communicator& group, const std::vector<TensorLeaf>& leaves,
+                            const Padding& padding) {
+  const c10::NoGradGuard no_grad;
+  const auto signatures =
+      exchange(group, "pad_across_processes in dimension " + std::to_string(padding.dim), leaves);
+  require_all_same(signatures, Compared::rank_and_dtype);
+  std::vector<at::Tensor> results;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    results.push_back(padded(leaves[i].tensor, signatures[i], padding));
+  }
+  return results;
+}
+
+void require_rank(const Communicator& group, std::string_view operation, int rank) {
+  if (rank >= 0 && rank < group.size()) return;
+  throw ConfigError(std::string(operation) + ": no rank " + std::to_string(rank) +
+                    "; there are ranks 0 to " + std::to_string(group.size() - 1));
 }
 
 at::Tensor append_rows(const at::Tensor& rows, const at::Tensor& row, std::int64_t times) {

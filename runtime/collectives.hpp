@@ -1,6 +1,7 @@
 #pragma once
 
 #include <muster/communicator.hpp>
+#include <muster/structure.hpp>
 
 #include <ATen/core/Tensor.h>
 
@@ -16,8 +17,9 @@
 /// not a wait in vain.
 namespace muster::collectives {
 
-/// tensor: [n, ...], or 0-dim for [1]; returns [size * n, ...].
-at::Tensor gather(Communicator& group, const at::Tensor& tensor);
+/// Each leaf: [n, ...], or 0-dim for [1]; gives [sum of n, ...]. Ranks may differ in n if `uneven`.
+std::vector<at::Tensor> gather(Communicator& group, const std::vector<TensorLeaf>& leaves,
+                               bool uneven);
 
 /// The present batch of a loader.
 struct BatchSamples {
@@ -26,17 +28,33 @@ struct BatchSamples {
 };
 /// gather() of ranks that may differ in their first dimension, less the rows of samples that were
 /// repeated to complete the batch.
-at::Tensor gather_for_metrics(Communicator& group, const at::Tensor& tensor,
-                              const BatchSamples& batch);
-at::Tensor reduce(Communicator& group, const at::Tensor& tensor, std::string_view reduction);
-at::Tensor broadcast(Communicator& group, at::Tensor tensor, int from);
+std::vector<at::Tensor> gather_for_metrics(Communicator& group, std::vector<TensorLeaf> leaves,
+                                           const BatchSamples& batch);
+/// Rank `rank`'s rows of real samples. No communication.
+at::Tensor real_rows(const at::Tensor& tensor, int rank, const BatchSamples& batch);
+std::vector<at::Tensor> reduce(Communicator& group, const std::vector<TensorLeaf>& leaves,
+                               std::string_view reduction);
+void broadcast(Communicator& group, const std::vector<TensorLeaf>& leaves, int from);
 
 struct Padding {
   std::int64_t dim = 0;
   double value = 0;
   bool first = false;
 };
-at::Tensor pad(Communicator& group, const at::Tensor& tensor, const Padding& padding);
+std::vector<at::Tensor> pad(Communicator& group, const std::vector<TensorLeaf>& leaves,
+                            const Padding& padding);
+
+/// Part p of rank `from`'s goes to rank p; the others give none. Returns this rank's.
+at::Tensor scatter(Communicator& group, const std::vector<at::Tensor>& parts, int from);
+
+/// Texts of any length, in rank order.
+std::vector<std::string> gather_object(Communicator& group, std::string_view object,
+                                       std::string_view operation = "gather_object");
+std::string broadcast_object(Communicator& group, std::string_view object, int from,
+                             std::string_view operation = "broadcast_object");
+
+/// Throws ConfigError if the group has no such rank.
+void require_rank(const Communicator& group, std::string_view operation, int rank);
 
 /// rows [n, ...] with `row` [1, ...] after it, `times` times. No communication.
 at::Tensor append_rows(const at::Tensor& rows, const at::Tensor& row, std::int64_t times);

@@ -55,6 +55,9 @@ std::string Accelerator::describe() const {
   text +=
       "\ncommunicator " + std::string(state.mesh()->world().name()) + ": " + state.session->why();
   text += "\nmicro-steps a step: " + std::to_string(gradient_accumulation_steps());
+  if (state.scaler->enabled()) {
+    text += "\nloss scale: " + count_text(static_cast<std::int64_t>(state.scaler->scale()));
+  }
   for (std::size_t i = 0; i < state.models.size(); ++i) {
     text += '\n' + model_line(*state.models[i], i);
   }

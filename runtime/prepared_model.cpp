@@ -26,11 +26,19 @@ std::shared_ptr<PreparedModel> prepare_model(std::unique_ptr<ModuleView> module,
   return model;
 }
 
-void ModelHandle::begin_forward() const {
+Autocast ModelHandle::begin_forward() const {
   Control::instance().active();
   if (prepared_->module->training() && c10::GradMode::is_enabled()) {
+    if (prepared_->join && prepared_->join->active()) {
+      (void)prepared_->join->tell(
+          {.kind = JoinCall::Kind::forward, .object = Join::bit(*prepared_)});
+    }
     prepared_->strategy->begin_forward();
   }
+  if (!is_narrow()) return {};
+  return {prepared_->device.type(), prepared_->dtype};
 }
+
+bool ModelHandle::is_narrow() const noexcept { return prepared_->dtype.has_value(); }
 
 }  // namespace muster

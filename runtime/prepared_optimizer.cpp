@@ -1,16 +1,20 @@
 #include "prepared_optimizer.hpp"
 
+#include <muster/autocast.hpp>
 #include <muster/control.hpp>
 #include <muster/error.hpp>
 #include <muster/optimizer.hpp>
 #include <muster/tensor_text.hpp>
+#include <muster/time_spent.hpp>
 
+#include "overflow.hpp"
 #include "rank_mean.hpp"
 
 #include <ATen/ops/full_like.h>
 #include <torch/csrc/api/include/torch/optim/optimizer.h>
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -45,12 +49,19 @@ std::unordered_map<const c10::TensorImpl*, std::shared_ptr<PreparedModel>> owner
 template <class Update>
 void take_step(PreparedOptimizer& prepared, Update&& update) {
   prepared.skipped = false;
+  bool finite = true;
   for (const auto& model : prepared.models) {
-    if (!model->strategy->before_step(*prepared.optimizer)) prepared.skipped = true;
+    if (model->strategy->before_step(*prepared.optimizer)) continue;
+    prepared.skipped = true;
+    finite = finite && model->strategy->gradients_finite(*prepared.optimizer);
   }
   if (!prepared.skipped) update();
+  const auto trouble = prepared.scaler ? move_scale(prepared, finite) : nullptr;
   for (const auto& model : prepared.models) model->strategy->after_step(*prepared.optimizer);
-  if (!prepared.skipped) Control::instance().step(++prepared.steps);
+  if (trouble) std::rethrow_exception(trouble);
+  if (prepared.skipped) return Control::instance().active();
+  Autocast::forget_weights();
+  Control::instance().step(++prepared.steps);
 }
 
 bool accumulates(const PreparedOptimizer& prepared) {
@@ -97,7 +108,14 @@ std::shared_ptr<PreparedOptimizer> prepare_optimizer(
 }
 
 void Optimizer::step() {
-  if (!prepared_->due()) return;
+  if (!prepared_->due()) {
+    prepared_->skipped = false;
+    return;
+  }
+  if (prepared_->join && prepared_->join->active()) {
+    (void)prepared_->join->tell({.kind = JoinCall::Kind::step, .object = prepared_->number});
+  }
+  const SpendingTime updating(&TimeSpent::update);
   auto& optimizer = *prepared_->optimizer;
   take_step(*prepared_, [&] {
     if (!prepared_->fused()) {
@@ -114,10 +132,21 @@ at::Tensor Optimizer::step(const std::function<at::Tensor()>& closure) {
     step();
     return loss;
   }
+  if (prepared_->join && prepared_->join->active()) {
+    throw UnsupportedError(
+        "step(closure) of this optimizer evaluates the loss, for which ranks without a batch have "
+        "no data: not inside join_uneven_inputs");
+  }
   if (accumulates(*prepared_)) {
     throw UnsupportedError(
         "step(closure) of this optimizer evaluates the loss as often as it likes, which works with "
         "gradient_accumulation_steps = 1: run it so, or take SGD, Adam, AdamW, Adagrad or RMSprop");
+  }
+  if (prepared_->scaler) {
+    throw UnsupportedError(
+        "step(closure) of this optimizer reads gradients as its closure leaves them, and those of "
+        "fp16 are scaled and may overflow: use bf16 or no mixed precision, or take SGD, Adam, "
+        "AdamW, Adagrad or RMSprop");
   }
   // What the optimizer decides by the loss has to be the same on all ranks, as gradients are.
   const auto mean_loss = [&] {

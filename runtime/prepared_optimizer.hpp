@@ -1,5 +1,6 @@
 #pragma once
 
+#include <muster/grad_scaler.hpp>
 #include <muster/mesh.hpp>
 
 #include "prepared_model.hpp"
@@ -28,8 +29,12 @@ struct PreparedOptimizer {
   std::vector<std::shared_ptr<PreparedModel>> models;
   std::shared_ptr<Mesh> mesh;  ///< Of the Accelerator that prepared it.
   std::weak_ptr<PreparedScheduler> rates_set_by;
-  std::uint64_t steps = 0;  ///< Updates made.
-  bool skipped = false;     ///< The newest step that was due made none.
+  std::shared_ptr<GradScaler> scaler;  ///< Null: the loss is not scaled.
+  std::uint64_t steps = 0;             ///< Updates made.
+  bool skipped = false;                ///< The newest step() was due and made none.
+  int overflows = 0;                   ///< Due steps in a row whose gradients were not finite.
+  std::shared_ptr<Join> join;          ///< Of its Accelerator, in which it has this number.
+  int number = 0;
 
   /// Every model's micro-step closes its window.
   bool due() const noexcept;

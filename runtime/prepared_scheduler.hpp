@@ -21,7 +21,14 @@ struct PreparedScheduler {
   /// Updates of the optimizer that the newest step, and the newest metric, came after.
   std::uint64_t seen = 0, seen_by_metric = 0;
 
+  int number = 0;  ///< In the Join of its optimizer.
+
   void follow(std::shared_ptr<PreparedOptimizer> prepared);
+  // For a rank that follows others.
+  void advance();
+  void observe(double metric);  ///< The metric is the ranks' mean already.
+  /// Ranks without a batch have to be told.
+  bool tells() const noexcept { return optimizer && optimizer->join && optimizer->join->active(); }
 };
 
 }  // namespace muster

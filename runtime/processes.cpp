@@ -9,34 +9,6 @@
 
 namespace muster {
 
-int Processes::process_index() const noexcept { return state_->world.rank; }
-int Processes::local_process_index() const noexcept { return state_->world.local_rank; }
-int Processes::num_processes() const noexcept { return state_->world.size; }
-at::Device Processes::device() const noexcept { return state_->device; }
-
-at::Tensor Processes::gather(const at::Tensor& tensor) const {
-  return collectives::gather(state_->data_group(), tensor);
-}
-
-at::Tensor Processes::gather_for_metrics(const at::Tensor& tensor) const {
-  const auto& loop = *state_->loop;
-  return collectives::gather_for_metrics(state_->data_group(), tensor,
-                                         {loop.real_samples(), loop.samples()});
-}
-
-at::Tensor Processes::reduce(const at::Tensor& tensor, std::string_view reduction) const {
-  return collectives::reduce(state_->data_group(), tensor, reduction);
-}
-
-at::Tensor Processes::broadcast(at::Tensor tensor, int from) const {
-  return collectives::broadcast(state_->data_group(), std::move(tensor), from);
-}
-
-at::Tensor Processes::pad_across_processes(const at::Tensor& tensor, std::int64_t dim, double value,
-                                           bool pad_first) const {
-  return collectives::pad(state_->data_group(), tensor, {dim, value, pad_first});
-}
-
 at::Tensor Processes::split_between_processes(const at::Tensor& tensor, bool padding) const {
   if (!tensor.defined() || tensor.dim() == 0) {
     throw ConfigError("split_between_processes takes a tensor that has rows");
@@ -61,6 +33,31 @@ void Processes::main_process_first(const std::function<void()>& work) const {
     throw Error("rank 0 failed in main_process_first: " + outcome.failure);
   }
   if (!is_main_process()) work();
+}
+
+void Processes::local_main_process_first(const std::function<void()>& work) const {
+  const auto first = local_main_process_first();
+  work();
+}
+
+std::int64_t Processes::length_of(const at::Tensor& tensor) {
+  if (tensor.defined() && tensor.dim() > 0) return tensor.size(0);
+  throw ConfigError("split_between_processes takes tensors that have rows");
+}
+
+void Processes::require_equal(const std::vector<std::pair<std::string, std::int64_t>>& lengths) {
+  for (const auto& [name, length] : lengths) {
+    if (length == lengths.front().second) continue;
+    throw ConfigError("split_between_processes of a map: '" + lengths.front().first + "' has " +
+                      std::to_string(lengths.front().second) + " items and '" + name + "' " +
+                      std::to_string(length) + "; all must have as many");
+  }
+}
+
+bool Processes::is_process(int index) const {
+  if (index >= 0 && index < num_processes()) return index == process_index();
+  throw ConfigError("on_process: no rank " + std::to_string(index) + "; there are ranks 0 to " +
+                    std::to_string(num_processes() - 1));
 }
 
 void Processes::write_line(std::string line) {

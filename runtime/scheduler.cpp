@@ -41,6 +41,16 @@ void PreparedScheduler::follow(std::shared_ptr<PreparedOptimizer> prepared) {
   seen = seen_by_metric = optimizer->steps;
 }
 
+void PreparedScheduler::advance() {
+  if (!due(*this, seen)) return;
+  driver->step(steps + 1);
+  ++steps;
+}
+
+void PreparedScheduler::observe(double metric) {
+  if (due(*this, seen_by_metric)) driver->observe(metric, steps);
+}
+
 Scheduler::Scheduler(std::shared_ptr<PreparedScheduler> prepared)
     : prepared_(std::move(prepared)) {}
 
@@ -50,6 +60,7 @@ Scheduler::Scheduler(torch::optim::Optimizer& optimizer, SchedulerSource source)
 Scheduler::Scheduler(const Optimizer& optimizer, SchedulerSource source)
     : Scheduler(*optimizer, std::move(source)) {
   prepared_->follow(optimizer.prepared_);
+  if (const auto& join = optimizer.prepared_->join) prepared_->number = join->add(prepared_);
 }
 
 void Scheduler::step() {
@@ -58,6 +69,10 @@ void Scheduler::step() {
     throw ConfigError("a scheduler that waits for a plateau is moved by a metric: step(metric)");
   }
   if (!due(*prepared_, prepared_->seen)) return;
+  if (prepared_->tells()) {
+    (void)prepared_->optimizer->join->tell(
+        {.kind = JoinCall::Kind::scheduler_step, .object = prepared_->number});
+  }
   require_alone(prepared_);
   driver.step(prepared_->steps + 1);
   ++prepared_->steps;
@@ -70,7 +85,11 @@ void Scheduler::step(double metric) {
   }
   if (!due(*prepared_, prepared_->seen_by_metric)) return;
   require_alone(prepared_);
-  if (const auto& optimizer = prepared_->optimizer) {
+  if (prepared_->tells()) {
+    const JoinCall call{
+        .kind = JoinCall::Kind::scheduler_metric, .object = prepared_->number, .value = metric};
+    metric = Join::mean_metric(prepared_->optimizer->join->tell(call));
+  } else if (const auto& optimizer = prepared_->optimizer) {
     metric = mean_over_ranks(*optimizer->mesh, metric, "scheduler.step");
   }
   driver.observe(metric, prepared_->steps);

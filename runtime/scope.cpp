@@ -6,6 +6,8 @@
 #include "leaves.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
@@ -41,6 +43,33 @@ std::unordered_set<const c10::TensorImpl*> parameters_in_other_windows(
   return result;
 }
 
+/// The strategies know by what the loss of the backward under way is scaled.
+class ScaledBackward {
+ public:
+  explicit ScaledBackward(const AcceleratorState& state) {
+    if (!state.scaler->enabled()) return;
+    scale_ = state.scaler->scale();
+    models_ = state.models;
+  }
+  ~ScaledBackward() {
+    for (const auto& model : models_) model->strategy->end_backward();
+  }
+  ScaledBackward(const ScaledBackward&) = delete;
+  ScaledBackward& operator=(const ScaledBackward&) = delete;
+
+  at::Tensor begin(const at::Tensor& loss) const {
+    if (models_.empty()) return loss;
+    for (const auto& model : models_) model->strategy->begin_backward(scale_);
+    // A narrow loss could not hold the product.
+    const bool wide = loss.element_size() >= 4;
+    return (wide ? loss : loss.to(at::kFloat)).mul(scale_);
+  }
+
+ private:
+  double scale_ = 1;
+  std::vector<std::shared_ptr<PreparedModel>> models_;
+};
+
 /// Backward without what would end up in another model's window.
 void backward_for(const AcceleratorState& state,
                   const std::vector<std::shared_ptr<PreparedModel>>& named,
@@ -51,6 +80,31 @@ void backward_for(const AcceleratorState& state,
   std::erase_if(leaves,
                 [&](const auto& leaf) { return foreign.contains(leaf.unsafeGetTensorImpl()); });
   if (!leaves.empty()) loss.backward({}, std::nullopt, false, at::TensorList(leaves));
+}
+
+/// Ranks without a batch begin it too.
+void tell_micro_step(AcceleratorState& state, MicroStep& micro_step) {
+  JoinCall call{.kind = JoinCall::Kind::micro_step};
+  for (const auto& model : micro_step.models) {
+    call.object |= Join::bit(*model);
+    if (model->no_sync_depth == 0) call.may_close |= Join::bit(*model);
+  }
+  if (micro_step.closes) call.closing = call.may_close;
+  const bool last = state.options.sync_with_dataloader && state.loop->end_of_loader();
+  call.last_batch = last ? 1 : 0;
+  micro_step.closes = Join::closing(state.join->tell(call)) != 0 || micro_step.closes;
+}
+
+/// Ranks without a batch exchange gradients too.
+void tell_backward(AcceleratorState& state,
+                   const std::vector<std::shared_ptr<PreparedModel>>& models, bool announced,
+                   bool closes) {
+  JoinCall call{.kind = JoinCall::Kind::backward, .announced = announced ? 1 : 0};
+  for (const auto& model : models) {
+    call.object |= Join::bit(*model);
+    if (closes && model->no_sync_depth == 0) call.closing |= Join::bit(*model);
+  }
+  (void)state.join->tell(call);
 }
 
 }  // namespace
@@ -72,15 +126,18 @@ bool Scope::synchronises() const noexcept { return micro_step_->synchronises(); 
 
 Scope Accelerator::begin_micro_step(std::initializer_list<const ModelHandle*> models) {
   const int steps = gradient_accumulation_steps();
+  const bool joining = state_->join->active();
+  // While ranks run out one after the other, a window closes early with the last batch of all only.
+  const bool at_end = state_->options.sync_with_dataloader && !joining;
   MicroStep micro_step;
   micro_step.closes = false;
   for (const auto* handle : models) {
     micro_step.models.push_back(handle->prepared_);
     // Each model counts its own, so that a second accumulate() for another model does not advance
     // this one's.
-    micro_step.closes |= handle->prepared_->accumulation.next(
-        steps, state_->options.sync_with_dataloader, *state_->loop);
+    micro_step.closes |= handle->prepared_->accumulation.next(steps, at_end, *state_->loop);
   }
+  if (joining) tell_micro_step(*state_, micro_step);
   for (const auto& model : micro_step.models) {
     model->begin(micro_step.closes && model->no_sync_depth == 0);
     // A window that no_sync() keeps open closes with the next micro-step that may.
@@ -98,7 +155,17 @@ Scope Accelerator::no_sync(const ModelHandle& model) {
   return {state_, std::move(opened)};
 }
 
-void Accelerator::backward(const at::Tensor& loss) {
+void Accelerator::backward(const at::Tensor& loss) { run_backward(loss, std::nullopt); }
+
+void Accelerator::backward(const at::Tensor& loss_sum, std::int64_t count) {
+  if (count < 0) {
+    throw ConfigError("backward: a loss is the sum of 0 parts or more, not of " +
+                      std::to_string(count));
+  }
+  run_backward(loss_sum, count);
+}
+
+void Accelerator::run_backward(const at::Tensor& loss, std::optional<std::int64_t> count) {
   require_loss(loss);
   const auto scope = std::ranges::find_if(state_->scopes.rbegin(), state_->scopes.rend(),
                                           [](const auto& open) { return !open->no_sync; });
@@ -106,13 +173,20 @@ void Accelerator::backward(const at::Tensor& loss) {
   // What a backward does to the gradients of models that accumulate() did not name is nobody's
   // step.
   const auto models = announced ? (*scope)->models : state_->models;
+  if (state_->join->active()) {
+    tell_backward(*state_, models, announced, !announced || (*scope)->closes);
+  }
   for (const auto& model : models) {
     const bool closes = model->no_sync_depth == 0 && (!announced || (*scope)->closes);
     if (!announced || closes != model->synchronises) model->begin(closes);
+    if (count) model->strategy->weigh(static_cast<double>(*count));
   }
   state_->loop->sync_gradients =
       std::ranges::all_of(models, [](const auto& model) { return model->synchronises; });
-  backward_for(*state_, models, loss);
+  // Operators compute in the dtypes that their forward had.
+  const auto narrow = state_->dtype ? autocast(false) : Autocast();
+  const ScaledBackward scaled(*state_);
+  backward_for(*state_, models, scaled.begin(loss));
   for (const auto& model : models) model->strategy->end_micro_step();
 }
 

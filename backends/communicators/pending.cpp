@@ -1,5 +1,6 @@
 #include "communicators/pending.hpp"
 
+#include <muster/background.hpp>
 #include <muster/communication_error.hpp>
 #include <muster/control.hpp>
 
@@ -33,7 +34,7 @@ void Pending::wait(milliseconds deadline) {
   const auto end = Clock::now() + std::clamp(deadline, milliseconds(0), longest_wait);
   std::unique_lock lock(mutex_);
   std::optional<Waiting> waiting;
-  if (!done_) waiting.emplace();
+  if (!done_ && !operation_.label.starts_with(background)) waiting.emplace();
   while (!ended_.wait_until(lock, std::min(end, Clock::now() + probe_interval),
                             [&] { return done_; })) {
     lock.unlock();

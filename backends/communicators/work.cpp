@@ -1,8 +1,14 @@
 #include <muster/communicator.hpp>
+#include <muster/time_spent.hpp>
 
 #include <utility>
 
 namespace muster {
+
+TimeSpent& time_spent() noexcept {
+  thread_local TimeSpent spent;
+  return spent;
+}
 
 Work::Work(std::shared_ptr<PendingOperation> pending, std::chrono::milliseconds timeout)
     : pending_(std::move(pending)), timeout_(timeout) {}
@@ -11,6 +17,7 @@ void Work::wait() { wait(timeout_); }
 
 void Work::wait(std::chrono::milliseconds deadline) {
   if (pending_) {
+    const SpendingTime waiting(&TimeSpent::communication);
     pending_->wait(deadline);
   }
 }

@@ -2,12 +2,27 @@
 #include "devices/kinds.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/cpu/Utils.h>
 
+#include <algorithm>
+#include <array>
 #include <mutex>
 #include <sys/sysinfo.h>
 
 namespace muster {
 namespace {
+
+// LibTorch's names of what multiplies matrices of these.
+constexpr std::array brain_features{"avx512_bf16", "amx_bf16", "arm_bf16", "bf16"};
+constexpr std::array half_features{"avx512_fp16", "amx_fp16", "fp16_arith", "fp16"};
+
+template <class Capabilities, class Names>
+bool has_any(const Capabilities& capabilities, const Names& names) {
+  return std::ranges::any_of(names, [&](const char* name) {
+    const auto found = capabilities.find(name);
+    return found != capabilities.end() && found->second.isBool() && found->second.toBool();
+  });
+}
 
 class Cpu final : public DeviceKind {
  public:
@@ -23,6 +38,14 @@ class Cpu final : public DeviceKind {
 
   bool supports(at::ScalarType dtype) const override {
     return dtype != at::ScalarType::Undefined && dtype != at::ScalarType::NumOptions;
+  }
+
+  Autocasting autocasting(at::ScalarType dtype) const override {
+    if (dtype != at::kBFloat16 && dtype != at::kHalf) return Autocasting::none;
+    const bool brain = dtype == at::kBFloat16;
+    const auto has = at::cpu::get_cpu_capabilities();
+    const bool fast = has_any(has, brain ? brain_features : half_features);
+    return fast ? Autocasting::fast : Autocasting::slow;
   }
 
   at::Tensor pinned(at::Tensor tensor) const override { return tensor; }
@@ -42,7 +65,8 @@ class Cpu final : public DeviceKind {
   void synchronise(int) const override {}
 
   const Kernels& kernels() const noexcept override {
-    static constexpr Kernels table{cpu::sum_into, cpu::square_sum, cpu::scale, cpu::cast};
+    static constexpr Kernels table{cpu::sum_into, cpu::square_sum, cpu::scale, cpu::cast,
+                                   cpu::unscale};
     return table;
   }
 };

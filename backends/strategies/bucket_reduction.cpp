@@ -1,5 +1,7 @@
 #include "bucket_reduction.hpp"
 
+#include <muster/device.hpp>
+
 #include <string>
 #include <utility>
 
@@ -12,19 +14,22 @@ BucketReduction::BucketReduction(const FlatModel& model, Communicator& communica
       counters_(counters),
       report_(model.buckets().size(), model.slots().size()) {}
 
-void BucketReduction::start(const GradientBuffers& buffers, double micro_steps) {
-  take_in(buffers, micro_steps);
+void BucketReduction::start(const GradientBuffers& buffers, double weight) {
+  take_in(buffers, weight);
   submit(buffers, Reduction::mean);
   ++counters_.overlapped;
 }
 
-void BucketReduction::take_in(const GradientBuffers& buffers, double micro_steps) {
+void BucketReduction::take_in(const GradientBuffers& buffers, double weight) {
   const auto index = works_.size();
   const auto& bucket = model_.buckets()[index];
   for (std::size_t slot = bucket.first; slot < bucket.last; ++slot) {
     report_.used[slot] = buffers.take_in(slot) ? 1 : 0;
+    if (broken_.empty() || report_.used[slot] == 0) continue;
+    const auto& values = buffers.slice(slot);
+    if (!device_kind(values.device()).kernels().unscale(values, 1)) broken_[slot] = true;
   }
-  report_.micro_steps[index] = micro_steps;
+  report_.weights[index].set(weight);
 }
 
 void BucketReduction::submit(const GradientBuffers& buffers, Reduction reduction) {
@@ -35,18 +40,18 @@ void BucketReduction::submit(const GradientBuffers& buffers, Reduction reduction
   works_.push_back(reduction == Reduction::sum
                        ? communicator_.all_reduce(flat, ReduceOp::sum, label)
                        : communicator_.all_reduce_mean(flat, buffers.payload(index).numel(),
-                                                       report_.micro_steps[index], label));
+                                                       report_.weights[index].value(), label));
   ++counters_.reductions;
 }
 
-WindowReport BucketReduction::finish(const GradientBuffers& buffers, double micro_steps,
+WindowReport BucketReduction::finish(const GradientBuffers& buffers, double weight,
                                      Reduction reduction, WindowReport own) {
   while (works_.size() + 1 < model_.buckets().size()) {
-    take_in(buffers, micro_steps);
+    take_in(buffers, weight);
     submit(buffers, reduction);
   }
-  take_in(buffers, micro_steps);
-  own.micro_steps = report_.micro_steps;
+  take_in(buffers, weight);
+  own.weights = report_.weights;
   own.used = report_.used;
   own.write(buffers.tail());
   submit(buffers, reduction);

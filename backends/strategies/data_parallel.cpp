@@ -5,6 +5,7 @@
 
 #include "gradient_norm.hpp"
 #include "model_check.hpp"
+#include "parameter_layout.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -77,6 +78,11 @@ void DataParallel::begin_micro_step(bool synchronise) {
   if (synchronise) send_buffers();
 }
 
+void DataParallel::weigh(double count) {
+  require_prepared();
+  window_->weigh(count);
+}
+
 void DataParallel::end_micro_step() {
   require_prepared();
   window_->end_micro_step();
@@ -100,6 +106,7 @@ double DataParallel::clip_grad_norm(double max_norm, double norm_type,
   const auto slots = select_slots(*model_, only);
   finish_window(nullptr);
   window_->collect();
+  unscale_slots(slots);
   const double norm = gradient_norm(*model_, *window_, slots, norm_type);
   const double factor = max_norm / (norm + 1e-6);
   // A norm that is not a number spreads, as in PyTorch.
@@ -111,7 +118,9 @@ void DataParallel::clip_grad_value(double value) {
   require_prepared();
   finish_window(nullptr);
   window_->collect();
-  for (std::size_t slot = 0; slot < model_->slots().size(); ++slot) {
+  const auto slots = select_slots(*model_, {});
+  unscale_slots(slots);
+  for (const auto slot : slots) {
     if (window_->has_gradient(slot)) window_->means().window(slot).clamp_(-value, value);
   }
 }
@@ -132,7 +141,7 @@ bool DataParallel::before_step(torch::optim::Optimizer& optimizer) {
   attached.require_unchanged();
   finish_window(&optimizer);
   window_->collect();
-  return !window_->is_void();
+  return !window_->is_void() && unscale_slots(attached.slots());
 }
 
 void DataParallel::after_step(torch::optim::Optimizer& optimizer) {
@@ -166,36 +175,20 @@ void DataParallel::discard_gradients() {
 
 std::vector<Layout> DataParallel::layouts() const {
   require_prepared();
-  std::vector<Layout> layouts;
-  for (const auto& [name, tensor] : model_->parameters()) {
-    auto layout = replicated(name, {Role::Kind::parameter, ""}, tensor.scalar_type(),
-                             tensor.sizes().vec(), group_->rank());
-    if (!tensor.is_contiguous() && tensor.is_non_overlapping_and_dense()) {
-      const auto strides = tensor.strides();
-      layout.memory_order.resize(static_cast<std::size_t>(tensor.dim()));
-      for (int dimension = 0; dimension < tensor.dim(); ++dimension) {
-        layout.memory_order[static_cast<std::size_t>(dimension)] = dimension;
-      }
-      std::ranges::stable_sort(
-          layout.memory_order, std::ranges::greater{},
-          [&strides](int dimension) { return strides[static_cast<std::size_t>(dimension)]; });
-    }
-    layouts.push_back(std::move(layout));
-  }
-  return layouts;
+  return replicated_parameters(model_->parameters(), group_->rank());
 }
 
 void DataParallel::require_prepared() const {
   if (!window_) throw ModelError("the strategy has no model yet; call prepare first");
 }
 
-AttachedOptimizer* DataParallel::find(const torch::optim::Optimizer& optimizer) noexcept {
+AttachedOptimizer* DataParallel::find(const torch::optim::Optimizer& optimizer) const noexcept {
   const auto found = std::ranges::find_if(
       optimizers_, [&](const auto& attached) { return attached->optimizer() == &optimizer; });
   return found == optimizers_.end() ? nullptr : found->get();
 }
 
-AttachedOptimizer& DataParallel::require_attached(const torch::optim::Optimizer& optimizer) {
+AttachedOptimizer& DataParallel::require_attached(const torch::optim::Optimizer& optimizer) const {
   if (auto* attached = find(optimizer)) return *attached;
   throw ModelError("this optimizer was not attached to the strategy");
 }

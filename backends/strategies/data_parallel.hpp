@@ -30,6 +30,9 @@ class DataParallel final : public Strategy {
   void detach(torch::optim::Optimizer& optimizer) noexcept override;
   void begin_forward() override;
   void begin_micro_step(bool synchronise) override;
+  void weigh(double count) override;
+  void begin_backward(double scale) override;
+  void end_backward() noexcept override;
   void end_micro_step() override;
   void synchronise() override;
   bool in_window() const noexcept override { return window_ && window_->is_announced(); }
@@ -37,6 +40,10 @@ class DataParallel final : public Strategy {
   double clip_grad_norm(double max_norm, double norm_type,
                         const std::vector<at::Tensor>& only) override;
   void clip_grad_value(double value) override;
+  bool unscale(const torch::optim::Optimizer* optimizer) override;
+  bool gradients_finite(const torch::optim::Optimizer& optimizer) const override;
+  void trace_non_finite(bool on) override;
+  NonFinite find_non_finite(const torch::optim::Optimizer& optimizer) override;
   bool fuses(const torch::optim::Optimizer& optimizer) const override;
   void update(torch::optim::Optimizer& optimizer) override;
   bool before_step(torch::optim::Optimizer& optimizer) override;
@@ -51,8 +58,10 @@ class DataParallel final : public Strategy {
   void broadcast_model();
   /// Once a window, before its first reduction, also on a rank that leaves it without a forward.
   void send_buffers();
-  AttachedOptimizer* find(const torch::optim::Optimizer& optimizer) noexcept;
-  AttachedOptimizer& require_attached(const torch::optim::Optimizer& optimizer);
+  AttachedOptimizer* find(const torch::optim::Optimizer& optimizer) const noexcept;
+  AttachedOptimizer& require_attached(const torch::optim::Optimizer& optimizer) const;
+  /// Of gradients that were collected. True if all are finite, on all ranks.
+  bool unscale_slots(std::span<const std::size_t> slots);
   std::vector<std::size_t> slots_without_optimizer() const;
   bool has_stepped(const torch::optim::Optimizer* optimizer) const;
   bool all_have_stepped() const;

@@ -17,7 +17,7 @@ void GradientWindow::consume(std::span<const std::size_t> slots) {
 void GradientWindow::zero_grad(std::span<const std::size_t> slots) {
   // A window of which no announced micro-step has had a backward holds what other models' losses
   // left behind, if anything.
-  if (phase_ == Phase::open && announced_ && micro_steps_ > 0) return;
+  if (phase_ == Phase::open && announced_ && has_micro_step()) return;
   for (const auto slot : slots) {
     if (phase_ == Phase::reduced && has_gradient_[slot] && !consumed_[slot]) {
       dropped_[slot] = true;
@@ -25,6 +25,7 @@ void GradientWindow::zero_grad(std::span<const std::size_t> slots) {
     }
     gradient_of(slot).reset();
     has_gradient_[slot] = false;
+    scaled_.gone(slot);
     if (active_ != &first_) first_.slice(slot).zero_();
   }
   if (is_empty()) discard();
@@ -43,9 +44,10 @@ void GradientWindow::discard() {
     if (reduction_.has_started(model_.slots()[slot].bucket)) continue;
     gradient_of(slot).reset();
     has_gradient_[slot] = consumed_[slot] = dropped_[slot] = false;
+    scaled_.gone(slot);
   }
   watch_.forget();
-  micro_steps_ = 0;
+  forget_micro_steps();
   micro_.counted = false;
   // What was sent is part of the others' sums: the window must still be closed.
   if (sent) return;

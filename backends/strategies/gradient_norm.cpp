@@ -98,7 +98,9 @@ void scale_gradients(const GradientWindow& window, const std::vector<std::size_t
                      double factor) {
   for (const auto slot : slots) {
     if (!window.has_gradient(slot)) continue;
-    const auto values = window.means().slice(slot);
+    // Not the zeros behind it: a factor that is not a number would stay in them.
+    const auto numel = window.means().window(slot).numel();
+    const auto values = window.means().slice(slot).narrow(0, 0, numel);
     kernels_for(values).scale(values, factor);
   }
 }

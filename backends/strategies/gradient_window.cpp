@@ -34,6 +34,7 @@ GradientWindow::GradientWindow(const FlatModel& model, Communicator& communicato
       late_(model),
       arrivals_(model),
       divisors_(model.buckets().size(), 1),
+      scaled_(model.slots().size()),
       has_gradient_(model.slots().size()),
       consumed_(model.slots().size()),
       dropped_(model.slots().size()) {
@@ -50,12 +51,19 @@ void GradientWindow::begin_micro_step(bool closing) {
   hooks_->refresh();
   if (is_due()) close(true);
   drop_broken_backward();
-  micro_ = {closing, false, false};
+  micro_ = {.closing = closing};
   // What other models' losses left behind is added, as LibTorch does, and counts as no micro-step.
-  if (!std::exchange(announced_, true)) micro_steps_ = 0;
+  if (!std::exchange(announced_, true)) forget_micro_steps();
   if (!closing) return;
   ++closings_;
   arrivals_.begin();
+}
+
+void GradientWindow::weigh(double weight) {
+  if (micro_.counted && micro_.weight != weight) {
+    throw ModelError("the backwards of one micro-step have different counts");
+  }
+  micro_.weight = weight;
 }
 
 void GradientWindow::end_micro_step() {
@@ -68,6 +76,7 @@ void GradientWindow::end_micro_step() {
 void GradientWindow::before_accumulation(std::size_t slot) {
   const std::lock_guard lock(mutex_);
   if (phase_ != Phase::open) open();
+  bring_sums_to(incoming_scale_);
   watch_.running();
   // A bucket that was sent must not be written to: what comes now is taken apart.
   if (reduction_.has_started(model_.slots()[slot].bucket)) gradient_of(slot).reset();
@@ -89,7 +98,7 @@ void GradientWindow::after_accumulation(std::size_t slot) {
   arrivals_.arrived(slot);
   while (reduction_.started() + 1 < model_.buckets().size() &&
          arrivals_.complete(reduction_.started())) {
-    reduction_.start(*active_, micro_steps_);
+    reduction_.start(*active_, weight_);
   }
 }
 
@@ -102,7 +111,8 @@ void GradientWindow::open() {
   }
   active_ = has_means ? &*second_ : &first_;
   phase_ = Phase::open;
-  micro_steps_ = 0;
+  forget_micro_steps();
+  sums_scale_ = incoming_scale_;
   micro_.counted = false;
 }
 
@@ -113,6 +123,7 @@ bool GradientWindow::keep_means() {
     const bool stale = consumed_[slot] || dropped_[slot] || !has_gradient_[slot];
     if (stale && first_.holds(slot)) gradient_of(slot).reset();
     has_gradient_[slot] = !stale && gradient_of(slot).defined();
+    if (!has_gradient_[slot]) scaled_.gone(slot);
     consumed_[slot] = dropped_[slot] = false;
   }
   if (std::ranges::find(has_gradient_, true) == has_gradient_.end()) return false;
@@ -129,7 +140,13 @@ bool GradientWindow::keep_means() {
 
 void GradientWindow::count_micro_step() noexcept {
   if (std::exchange(micro_.counted, true)) return;
-  ++micro_steps_;
+  weight_ += micro_.weight.value_or(1);
+  (micro_.weight ? weighed_ : plain_) = true;
+}
+
+void GradientWindow::forget_micro_steps() noexcept {
+  weight_ = 0;
+  plain_ = weighed_ = false;
 }
 
 bool GradientWindow::drop_broken_backward() {
@@ -139,7 +156,7 @@ bool GradientWindow::drop_broken_backward() {
     if (!reduction_.has_started(model_.slots()[slot].bucket)) gradient_of(slot).reset();
   }
   late_.clear();
-  micro_steps_ = 0;
+  forget_micro_steps();
   log(LogLevel::warning,
       "a backward ended with an exception: the gradients of this rank since the last step are left "
       "out");
@@ -147,7 +164,7 @@ bool GradientWindow::drop_broken_backward() {
 }
 
 double GradientWindow::contribution() const {
-  if (micro_steps_ > 0) return micro_steps_;
+  if (has_micro_step()) return weight_;
   for (std::size_t slot = 0; slot < has_gradient_.size(); ++slot) {
     // Set by hand, without a backward.
     if (!reduction_.has_started(model_.slots()[slot].bucket) && gradient_of(slot).defined())
@@ -159,8 +176,11 @@ double GradientWindow::contribution() const {
 WindowReport GradientWindow::own_report(bool left) const {
   WindowReport report(model_.buckets().size(), model_.slots().size());
   report.left = left ? 1 : 0;
+  report.plain = plain_ ? 1 : 0;
+  report.weighed = weighed_ ? 1 : 0;
   report.steps.set(counters_.steps);
   report.closings.set(closings_);
+  if (contribution() > 0) report.set_scale(sums_scale_);
   for (std::size_t slot = 0; slot < report.late.size(); ++slot) report.late[slot] = late_.has(slot);
   return report;
 }
@@ -188,10 +208,14 @@ void GradientWindow::reduce(bool left) {
   const auto sums = reduction_.finish(*active_, contribution(),
                                       again ? Reduction::sum : Reduction::mean, own_report(left));
   require_agreement(sums);
+  require_one_scale(sums);
+  require_one_count(sums);
   if (again) {
     divide();
   } else {
-    divisors_ = sums.micro_steps;
+    for (std::size_t bucket = 0; bucket < divisors_.size(); ++bucket) {
+      divisors_[bucket] = sums.weights[bucket].value();
+    }
   }
   counters_.late += late_.reduce_into(*active_, communicator_, {sums.late, divisors_});
   publish(sums);
@@ -209,6 +233,13 @@ void GradientWindow::require_agreement(const WindowReport& sums) {
                      static_cast<std::int64_t>(closings_));
 }
 
+void GradientWindow::require_one_count(const WindowReport& sums) const {
+  if (sums.plain == 0 || sums.weighed == 0) return;
+  throw ModelError("backward(loss) and backward(loss_sum, count) came in one window" +
+                   std::string(plain_ && weighed_ ? "" : ", on different ranks") +
+                   ": give the count with every backward of a window, on every rank, or with none");
+}
+
 void GradientWindow::divide() {
   for (std::size_t bucket = 0; bucket < divisors_.size(); ++bucket) {
     const auto& values = active_->payload(bucket);
@@ -218,14 +249,19 @@ void GradientWindow::divide() {
 }
 
 void GradientWindow::publish(const WindowReport& sums) {
+  const double scale = sums.common_scale();
   if (active_ != &first_) {
+    match_means(scale);
     for (std::size_t bucket = 0; bucket < divisors_.size(); ++bucket) {
       const auto& values = first_.payload(bucket);
       device_kind(values.device()).kernels().sum_into(values, active_->payload(bucket));
     }
   }
   for (std::size_t slot = 0; slot < has_gradient_.size(); ++slot) {
-    if (sums.used[slot] > 0 || sums.late[slot] > 0) has_gradient_[slot] = true;
+    if (sums.used[slot] > 0 || sums.late[slot] > 0) {
+      scaled_.changed(slot, has_gradient_[slot] ? scaled_.scale(slot) : scale);
+      has_gradient_[slot] = true;
+    }
     if (has_gradient_[slot]) first_.bind(slot);
   }
 }
@@ -241,8 +277,11 @@ void GradientWindow::settle() noexcept {
 
 void GradientWindow::collect() {
   for (std::size_t slot = 0; slot < has_gradient_.size(); ++slot) {
-    if (has_gradient_[slot] || gradient_of(slot).defined())
-      has_gradient_[slot] = first_.take_in(slot);
+    if (!has_gradient_[slot] && !gradient_of(slot).defined()) continue;
+    const bool had = has_gradient_[slot];
+    has_gradient_[slot] = first_.take_in(slot);
+    // One that the user's program made itself is of no loss of ours.
+    if (had != has_gradient_[slot]) scaled_.gone(slot);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "gradient_buffers.hpp"
 #include "gradient_hooks.hpp"
 #include "late_gradients.hpp"
+#include "scaled_means.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,8 @@ class GradientWindow final : private GradientListener {
 
   /// Closes a window that this rank left without a backward.
   void begin_micro_step(bool closing);
+  /// The micro-step's backward, which comes, counts `weight` >= 0 in the mean instead of one.
+  void weigh(double weight);
   void end_micro_step();
   /// Closes the window: gradients become means. Collective. Once it has thrown, sums and ranks
   /// may differ: it throws the same from then on, whoever closes.
@@ -46,6 +49,20 @@ class GradientWindow final : private GradientListener {
   /// Some ranks left the window and will not step, so none may.
   bool is_void() const noexcept { return void_; }
   std::uint64_t number() const noexcept { return number_; }  ///< Of windows closed.
+
+  /// Losses are multiplied by `scale` until end_backward().
+  void begin_backward(double scale);
+  void end_backward() noexcept { incoming_scale_ = 1; }
+  /// Some of these means were not unscaled since they changed; equal on all ranks.
+  bool is_scaled(std::span<const std::size_t> slots) const;
+  /// Divides by the loss's scale those that were not yet, and sees whether they are finite here.
+  void unscale(std::span<const std::size_t> slots);
+  bool is_finite(std::size_t slot) const { return scaled_.is_finite(slot); }
+  bool are_finite(std::span<const std::size_t> slots) const;
+  void set_broken(std::size_t slot) { scaled_.set_broken(slot); }
+  /// This rank's own sums of a slot were not finite, since trace().
+  bool was_sent_broken(std::size_t slot) const { return reduction_.was_broken(slot); }
+  void trace(bool on) { reduction_.trace(on); }
 
   /// Makes the buckets hold what the user made of the means: edits, other tensors, none.
   void collect();
@@ -67,6 +84,7 @@ class GradientWindow final : private GradientListener {
     bool closing = false;
     bool counted = false;  ///< It has had a backward.
     bool reduced = false;
+    std::optional<double> weight{};  ///< In the mean, as the user said.
   };
 
   void before_accumulation(std::size_t slot) override;
@@ -77,11 +95,17 @@ class GradientWindow final : private GradientListener {
   void reduce(bool left);
   bool drop_broken_backward();
   void count_micro_step() noexcept;
+  void forget_micro_steps() noexcept;
+  bool has_micro_step() const noexcept { return plain_ || weighed_; }
   double contribution() const;
+  void require_one_count(const WindowReport& sums) const;
   bool is_empty() const;
   WindowReport own_report(bool left) const;
   void require_agreement(const WindowReport& sums);
   void divide();
+  void bring_sums_to(double scale);
+  void match_means(double scale);
+  void require_one_scale(const WindowReport& sums) const;
   void publish(const WindowReport& sums);
   void settle() noexcept;
   at::Tensor& gradient_of(std::size_t slot) const {
@@ -105,10 +129,15 @@ class GradientWindow final : private GradientListener {
   bool announced_ = false;  ///< The window has a micro-step that begin_micro_step began.
   bool void_ = false;
   bool said_sparse_ = false;
-  std::exception_ptr fault_;  ///< Of a reduction.
-  double micro_steps_ = 0;    ///< With a backward, in the open window.
+  std::exception_ptr fault_;   ///< Of a reduction.
+  double weight_ = 0;          ///< Of the backwards in the open window.
+  bool plain_ = false;         ///< Some of them count one each.
+  bool weighed_ = false;       ///< Some count what the user said.
+  double incoming_scale_ = 1;  ///< Of the loss whose backward runs or comes next.
+  double sums_scale_ = 1;      ///< Of the losses that the open window's sums are of.
   std::uint64_t closings_ = 0, number_ = 0;
-  std::vector<double> divisors_;        ///< Per bucket, of the last reduction.
+  std::vector<double> divisors_;  ///< Per bucket, of the last reduction.
+  ScaledMeans scaled_;
   std::vector<bool> has_gradient_;      ///< Per slot, in first_: of the means.
   std::vector<bool> consumed_;          ///< Per slot: a step has used it.
   std::vector<bool> dropped_;           ///< Per slot: to be cleared when the next window opens.

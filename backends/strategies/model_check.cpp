@@ -30,7 +30,7 @@ std::string describe_model(std::span<const NamedTensor> parameters,
                            std::span<const NamedTensor> buffers, const StrategyOptions& options) {
   std::ostringstream text;
   text << "buckets of " << options.first_bucket_bytes << " and then " << options.bucket_bytes
-       << " bytes\n";
+       << " bytes\nmixed precision " << options.mixed_precision << '\n';
   for (const auto& parameter : parameters) {
     text << "parameter " << describe(parameter)
          << (parameter.tensor.requires_grad() ? ", trained\n" : ", frozen\n");

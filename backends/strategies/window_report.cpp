@@ -1,30 +1,38 @@
 #include "window_report.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 namespace muster {
 namespace {
 
+constexpr double sum_part = 4096;  // Of up to 4096 ranks the sum is below 2^24.
+
 /// Calls visit with each number, in the order in which they lie in the tail.
 template <class Report, class Visit>
 void for_each_number(Report& report, Visit visit) {
-  visit(report.left);
-  for (auto* agreed : {&report.steps, &report.closings}) {
+  for (auto* flag : {&report.left, &report.plain, &report.weighed, &report.scaled, &report.scale}) {
+    visit(*flag);
+  }
+  for (auto* agreed : {&report.steps, &report.closings, &report.scale_bits}) {
     visit(agreed->number);
     visit(agreed->square);
   }
-  for (auto* list : {&report.micro_steps, &report.used, &report.late}) {
-    std::ranges::for_each(*list, visit);
+  for (auto& weight : report.weights) {
+    visit(weight.high);
+    visit(weight.low);
   }
+  for (auto* list : {&report.used, &report.late}) std::ranges::for_each(*list, visit);
 }
 
 }  // namespace
 
 WindowReport::WindowReport(std::size_t buckets, std::size_t slots)
-    : micro_steps(buckets), used(slots), late(slots) {}
+    : weights(buckets), used(slots), late(slots) {}
 
 std::int64_t WindowReport::numel(std::size_t buckets, std::size_t slots) {
-  return static_cast<std::int64_t>(5 + buckets + 2 * slots);
+  return static_cast<std::int64_t>(11 + 2 * buckets + 2 * slots);
 }
 
 void WindowReport::write(const at::Tensor& tail) const {
@@ -45,6 +53,19 @@ void WindowReport::read(const at::Tensor& tail) {
   const auto* next = tail.const_data_ptr<float>();
   for_each_number(*this, [&](double& number) { number = *next++; });
 }
+
+void WindowReport::set_scale(double value) {
+  scaled = 1;
+  scale = value;
+  scale_bits.set(std::bit_cast<std::uint64_t>(value));
+}
+
+void WindowReport::Sum::set(double value) {
+  high = std::floor(value / sum_part);
+  low = value - high * sum_part;
+}
+
+double WindowReport::Sum::value() const { return high * sum_part + low; }
 
 void WindowReport::Agreed::set(std::uint64_t value) {
   number = static_cast<double>(value % 61);

@@ -244,6 +244,8 @@ void Diagnosis::look_at_steps() {
   std::vector<Pulse> pulses;
   for (const auto& rank : now.ranks)
     if (!rank.ended) pulses.push_back(pulse_of(rank, rank.step_ns));
+  // The others may have waited for that one, and may need a moment once it is done.
+  if (std::ranges::any_of(pulses, &Pulse::excused)) resumed_ns_ = now.now_ns;
   const bool whole_job = static_cast<int>(now.ranks.size()) == now.world_size;
   const auto check =
       check_stall(pulses, now.now_ns, resumed_ns_, hang_timeout_->count(), whole_job);

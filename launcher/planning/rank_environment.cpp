@@ -51,13 +51,16 @@ void refuse_channel_names(const std::vector<std::string>& unset, const SettingNa
 }
 
 constexpr const char* accelerate_names[] = {"ACCELERATE_GRADIENT_ACCUMULATION_STEPS",
-                                            "ACCELERATE_USE_CPU"};
+                                            "ACCELERATE_USE_CPU", "ACCELERATE_MIXED_PRECISION"};
 
 /// What programs for Accelerate read, where a person decided it.
 void add_accelerate(const Resolution& resolution, Environment& set) {
   const auto& settings = resolution.settings();
   if (is_from_user(resolution, "train.gradient_accumulation_steps")) {
     set[accelerate_names[0]] = std::to_string(settings.train.gradient_accumulation_steps);
+  }
+  if (is_from_user(resolution, "train.mixed_precision")) {
+    set[accelerate_names[2]] = settings.train.mixed_precision;
   }
   if (settings.launch.devices == std::vector<std::string>{"cpu"}) set[accelerate_names[1]] = "true";
 }

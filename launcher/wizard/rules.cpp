@@ -102,6 +102,22 @@ void check_oversubscribe(const Interview& interview, const Value& value) {
       fmt::format("no more ranks than {}, then, or other devices", devices_chosen(interview)));
 }
 
+// --- precision
+// ------------------------------------------------------------------------------------
+
+/// bf16 on devices, which compute in it several times faster; a file that is there stays as it is.
+Value offer_precision(const Interview& interview) {
+  const auto* row = find_setting_by_id("train.mixed_precision");
+  const auto said = interview.present().find(row);
+  if (said != interview.present().end()) return said->second;
+  const bool faster = interview.present().empty() && devices_chosen(interview) > 0;
+  return faster ? Value(std::string("bf16")) : row->default_value();
+}
+
+std::string explain_precision(const Interview&) {
+  return "no: fp32. bf16: faster, same memory for weights. fp16: for devices without bf16.";
+}
+
 // --- the rest ------------------------------------------------------------------------------------
 
 bool has_several_ranks(const Interview& interview) {
@@ -119,6 +135,7 @@ constexpr QuestionRule rules[] = {
      .explain = explain_oversubscribe,
      .check = check_oversubscribe,
      .undoes = "launch.num_processes"},
+    {.id = "train.mixed_precision", .offer = offer_precision, .explain = explain_precision},
     {.id = "launch.log_dir", .open = has_several_ranks},
 };
 

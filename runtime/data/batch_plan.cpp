@@ -24,20 +24,22 @@ std::int64_t samples_of_a_rank(const DataLoaderOptions& options, Shard shard) {
 
 }  // namespace
 
-BatchPlan::BatchPlan(std::int64_t samples, const DataLoaderOptions& options, Shard shard)
+BatchPlan::BatchPlan(std::int64_t samples, const DataLoaderOptions& options, Shard shard,
+                     std::int64_t position)
     : samples_(samples),
+      position_(std::min(position, samples)),
       batch_(samples_of_a_rank(options, shard)),
       width_(batch_ * shard.count),
       offset_(batch_ * shard.index),
       completed_(options.even_batches && shard.count > 1),
-      size_(samples / width_) {
-  const std::int64_t tail = samples % width_;
+      size_((samples - position_) / width_) {
+  const std::int64_t tail = (samples - position_) % width_;
   if (tail > 0 && !options.drop_last && (completed_ || tail > offset_)) ++size_;
 }
 
 BatchSpan BatchPlan::operator[](std::int64_t number) const noexcept {
-  const std::int64_t round = number * width_;
-  BatchSpan span{round + offset_, round + offset_ + batch_, -1};
+  const std::int64_t round = position_ + number * width_;
+  BatchSpan span{round + offset_, round + offset_ + batch_, -1, std::min(round + width_, samples_)};
   if (round + width_ <= samples_) return span;
   if (completed_) {
     span.real_samples = samples_ - round;

@@ -12,6 +12,7 @@ struct BatchSpan {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::int64_t real_samples = -1;  ///< Of the global batch; -1: all of it.
+  std::int64_t next = 0;           ///< Where the epoch goes on after this round.
 };
 
 /// Batches of equal size, cut from an order of `samples` samples: the share of one rank. Pure
@@ -22,17 +23,20 @@ struct BatchSpan {
 /// as far as it goes.
 class BatchPlan {
  public:
-  /// Throws ConfigError if batch_size is not positive, or does not split over the shards.
-  BatchPlan(std::int64_t samples, const DataLoaderOptions& options, Shard shard);
+  /// From `position` samples on, >= 0. Throws ConfigError if batch_size is not positive, or does
+  /// not split over the shards.
+  BatchPlan(std::int64_t samples, const DataLoaderOptions& options, Shard shard,
+            std::int64_t position = 0);
 
-  std::int64_t size() const noexcept { return size_; }  ///< Batches of this rank.
+  std::int64_t size() const noexcept { return size_; }    ///< Batches of this rank.
+  std::int64_t width() const noexcept { return width_; }  ///< Samples of a round.
+  std::int64_t batch() const noexcept { return batch_; }  ///< Samples of one rank's batch.
   /// Batch `number` of this rank, 0 <= number < size().
   BatchSpan operator[](std::int64_t number) const noexcept;
 
  private:
-  std::int64_t samples_;
-  std::int64_t batch_;   ///< Samples of one rank's batch.
-  std::int64_t width_;   ///< Samples of a round.
+  std::int64_t samples_, position_;
+  std::int64_t batch_, width_;
   std::int64_t offset_;  ///< Of this rank in a round.
   bool completed_;
   std::int64_t size_;

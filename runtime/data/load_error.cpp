@@ -11,6 +11,7 @@ namespace muster {
 namespace {
 
 std::string samples_of(const IndexBatch& batch) {
+  if (batch.indices.empty()) return "";
   constexpr std::size_t shown = 8;
   std::string text = " (samples";
   for (std::size_t i = 0; i < std::min(shown, batch.indices.size()); ++i) {

@@ -180,5 +180,34 @@ TEST_CASE("the kind of a device is found, and one that is missing is named") {
   CHECK_THROWS_AS(device_kind(at::Device("xla:0")), UnsupportedError);
 }
 
+TEST_CASE("unscale multiplies and sees what is not finite, wherever it is") {
+  for (const auto dtype : {at::kFloat, at::kDouble}) {
+    const auto values = at::zeros({1000}, dtype).fill_(6);
+    CHECK(kernels().unscale(values, 0.5));
+    CHECK(at::equal(values, at::zeros({1000}, dtype).fill_(3)));
+    for (const double broken :
+         {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+          std::numeric_limits<double>::quiet_NaN()}) {
+      for (const int place : {0, 7, 512, 999}) {
+        const auto one = values.clone();
+        one[place] = broken;
+        CHECK_FALSE(kernels().unscale(one, 1));
+        CHECK(one[1].item<double>() == 3);
+      }
+    }
+    CHECK(kernels().unscale(values.narrow(0, 0, 0), 1));
+  }
+  // It overflows on the way.
+  CHECK_FALSE(kernels().unscale(at::zeros({3}, at::kFloat).fill_(3e38), 2));
+  CHECK_THROWS_AS(kernels().unscale(at::zeros({3}, at::kHalf), 1), UnsupportedError);
+}
+
+TEST_CASE("a CPU trains in bf16 and fp16, and in no other narrow dtype") {
+  const auto& cpu = device_kind(at::kCPU);
+  CHECK(cpu.autocasting(at::kBFloat16) != Autocasting::none);
+  CHECK(cpu.autocasting(at::kHalf) != Autocasting::none);
+  CHECK(cpu.autocasting(at::kFloat8_e4m3fn) == Autocasting::none);
+}
+
 }  // namespace
 }  // namespace muster::test

@@ -1,10 +1,16 @@
 // benchmark loop MODEL OPTIMIZER STEPS: a step through Accelerator and the same by hand on
 // LibTorch, in turn. benchmark train MODEL STEPS: a training step on the ranks that started this.
-// Either prints one JSON line, on rank 0.
+// benchmark timer STEPS: what StepTimer costs a step.
+// benchmark precision STEPS: a step of a transformer in fp32 and in bf16, in turn.
+// benchmark loader WORKERS EPOCHS: a DataLoader over tensors in memory. benchmark prefetch STEPS: a
+// reader that takes as long as the step. Each prints one JSON line, on rank 0.
 
 #include <muster/accelerator.hpp>
+#include <muster/step_timer.hpp>
 
+#include "loader_benchmark.hpp"
 #include "models.hpp"
+#include "precision.hpp"
 #include "timing.hpp"
 
 #include <torch/torch.h>
@@ -114,6 +120,26 @@ void train(const std::string& model, int steps) {
   accelerator.print(line);
 }
 
+/// A step with as many waits as one of 20 buckets, a batch and an update, and nothing else.
+void cost_of_timer(int steps) {
+  muster::Accelerator accelerator;
+  muster::StepTimer timer(accelerator);
+  constexpr int waits = 22;
+  std::vector<double> costs;
+  for (int i = 0; i < warm_up + steps; ++i) {
+    const double ms = time_ms([&] {
+      for (int wait = 0; wait < waits; ++wait) {
+        const muster::SpendingTime waiting(&muster::TimeSpent::communication);
+      }
+      timer.step();
+    });
+    if (i >= warm_up) costs.push_back(ms);
+  }
+  std::printf(R"({"us": %.4f, "percent_of_10_ms": %.5f, "steps": %d})"
+              "\n",
+              1000 * median(costs), 10 * median(costs), steps);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -122,8 +148,17 @@ int main(int argc, char** argv) try {
     compare_loops(arguments[1], arguments[2], std::stoi(arguments[3]));
   } else if (arguments.size() == 3 && arguments[0] == "train") {
     train(arguments[1], std::stoi(arguments[2]));
+  } else if (arguments.size() == 2 && arguments[0] == "timer") {
+    cost_of_timer(std::stoi(arguments[1]));
+  } else if (arguments.size() == 2 && arguments[0] == "precision") {
+    muster::benchmark::compare_precisions(std::stoi(arguments[1]));
+  } else if (arguments.size() == 3 && arguments[0] == "loader") {
+    muster::benchmark::measure_loader(std::stoi(arguments[1]), std::stoi(arguments[2]));
+  } else if (arguments.size() == 2 && arguments[0] == "prefetch") {
+    muster::benchmark::measure_prefetch(std::stoi(arguments[1]));
   } else {
-    std::cerr << "usage: benchmark loop MODEL OPTIMIZER STEPS | benchmark train MODEL STEPS\n";
+    std::cerr << "usage: benchmark loop MODEL OPTIMIZER STEPS | train MODEL STEPS | loader WORKERS "
+                 "EPOCHS | prefetch STEPS | precision STEPS | timer STEPS\n";
     return 2;
   }
 } catch (const std::exception& error) {

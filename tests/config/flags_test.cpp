@@ -161,7 +161,7 @@ TEST_CASE("accelerate's flags") {
                                          {"--main_process_ip", "10.0.0.2", ""},
                                          {"--num_machines", "3", ""},
                                          {"--machine_rank", "2", ""},
-                                         {"--mixed_precision", "no", ""},
+                                         {"--mixed_precision", "bf16", ""},
                                          {"--dynamo_backend", "NO", ""},
                                          {"--num_cpu_threads_per_process", "3", ""},
                                          {"--gradient_accumulation_steps", "8", ""}});
@@ -173,6 +173,7 @@ TEST_CASE("accelerate's flags") {
   CHECK(settings.launch.node_rank.value == 2);
   CHECK(settings.launch.threads.value == 3);
   CHECK(settings.train.gradient_accumulation_steps == 8);
+  CHECK(settings.train.mixed_precision == "bf16");
   CHECK(settings_of({{"--gpu_ids", "all", ""}}).launch.devices == std::vector<std::string>{"cuda"});
   CHECK(settings_of({{"--gpu_ids", "2,0", ""}}).launch.devices ==
         std::vector<std::string>{"2", "0"});
@@ -180,7 +181,12 @@ TEST_CASE("accelerate's flags") {
   CHECK_THAT(fault_of_flags({{"--use_deepspeed", {}, ""}}), ContainsSubstring("ddp"));
   CHECK_THAT(fault_of_flags({{"--fsdp_sharding_strategy", "FULL_SHARD", ""}}),
              ContainsSubstring("--fsdp_sharding_strategy: parameters are not sharded"));
-  CHECK_THAT(fault_of_flags({{"--mixed_precision", "fp16", ""}}), ContainsSubstring("fp32"));
+  for (const char* other : {"fp8", "int8", "BF16", "float16", ""}) {
+    CHECK_THAT(fault_of_flags({{"--mixed_precision", other, ""}}),
+               ContainsSubstring("no, bf16 or fp16; for fp8 LibTorch has no autocast"));
+  }
+  CHECK_THAT(fault_of_flags({{"--fp8_backend", "te", ""}}),
+             ContainsSubstring("--mixed-precision bf16"));
   CHECK_THAT(fault_of_flags({{"--megatron_lm_tp_degree", "2", ""}}),
              ContainsSubstring("whole model"));
   CHECK_THAT(fault_of_flags({{"--gradient_clipping", "1.0", ""}}),

@@ -50,7 +50,7 @@ TEST_CASE("all faults of a file are told in one go, in the order of its lines") 
                  "[lunch]\n"
                  "[cluster]\n") ==
         "muster.toml:2: train.strategy = \"zero\": expected auto or ddp\n"
-        "muster.toml:3: unknown key 'mixed_precison' in [train]\n"
+        "muster.toml:3: unknown key 'mixed_precison' in [train]; did you mean 'mixed_precision'?\n"
         "muster.toml:5: launch.num_processes = \"4\": expected a whole number from 1 to 100000, or "
         "auto; leave the quotes out\n"
         "muster.toml:6: launch.grace = true: expected a number of seconds from 0 to 100000000\n"

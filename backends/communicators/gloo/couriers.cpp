@@ -2,6 +2,7 @@
 
 #include "communicators/signals.hpp"
 
+#include <pthread.h>
 #include <utility>
 
 namespace muster::gloo {
@@ -33,6 +34,8 @@ std::size_t Couriers::busy() const {
 }
 
 void Couriers::work() {
+  // Else it would have the name of the thread that first needed it.
+  pthread_setname_np(pthread_self(), "muster-courier");
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_;

@@ -9,6 +9,7 @@
 #include "text.hpp"
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -43,6 +44,26 @@ void scale_with(void (*loop)(Element*, std::int64_t, Wide), const at::Tensor& de
                 double factor) {
   loop(static_cast<Element*>(destination.data_ptr()), destination.numel(),
        static_cast<Wide>(factor));
+}
+
+/// True if all products are finite: infinity and NaN have all bits of the exponent.
+template <class Bits, class Element>
+MUSTER_INLINE bool unscale_all(Element* values, std::int64_t numel, Element factor, Bits exponent) {
+  Bits broken = 0;
+  for (std::int64_t i = 0; i < numel; ++i) {
+    const Element product = values[i] * factor;
+    values[i] = product;
+    broken |= static_cast<Bits>((std::bit_cast<Bits>(product) & exponent) == exponent);
+  }
+  return broken == 0;
+}
+
+MUSTER_CLONES bool unscale_floats(float* values, std::int64_t numel, float factor) {
+  return unscale_all<std::uint32_t>(values, numel, factor, 0x7f800000U);
+}
+
+MUSTER_CLONES bool unscale_doubles(double* values, std::int64_t numel, double factor) {
+  return unscale_all<std::uint64_t>(values, numel, factor, 0x7ff0000000000000U);
 }
 
 template <class Out, class In>
@@ -100,6 +121,19 @@ void scale(const at::Tensor& destination, double factor) {
       throw UnsupportedError("cannot scale " + to_text(destination.scalar_type()) +
                              "; float16, bfloat16, float32 and float64 can be");
   }
+}
+
+bool unscale(const at::Tensor& values, double factor) {
+  require_contiguous(values);
+  if (values.scalar_type() == at::kFloat) {
+    return unscale_floats(static_cast<float*>(values.data_ptr()), values.numel(),
+                          static_cast<float>(factor));
+  }
+  if (values.scalar_type() == at::kDouble) {
+    return unscale_doubles(static_cast<double*>(values.data_ptr()), values.numel(), factor);
+  }
+  throw UnsupportedError("gradients of " + to_text(values.scalar_type()) +
+                         " have no loss scale; those of float32 and float64 do");
 }
 
 void cast(const at::Tensor& destination, const at::Tensor& source) {

@@ -12,5 +12,6 @@ void sum_into(const at::Tensor& destination, const at::Tensor& source);
 double square_sum(const at::Tensor& values);
 void scale(const at::Tensor& destination, double factor);
 void cast(const at::Tensor& destination, const at::Tensor& source);
+bool unscale(const at::Tensor& values, double factor);
 
 }  // namespace muster::cpu

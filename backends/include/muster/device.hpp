@@ -20,6 +20,15 @@ struct Kernels {
   void (*scale)(const at::Tensor& destination, double factor);
   /// destination = source in destination's dtype.
   void (*cast)(const at::Tensor& destination, const at::Tensor& source);
+  /// values *= factor, of fp32 or fp64; true if all are finite then. One pass.
+  bool (*unscale)(const at::Tensor& values, double factor);
+};
+
+/// How a device trains under autocast to a narrow dtype.
+enum class Autocasting {
+  none,  ///< Not at all.
+  slow,  ///< It has no instructions for the dtype.
+  fast,
 };
 
 /// A kind of device. Stateless; one object a kind and process.
@@ -31,6 +40,7 @@ class DeviceKind {
   virtual std::string description(int index) const = 0;
   virtual std::uint64_t memory_bytes(int index) const = 0;
   virtual bool supports(at::ScalarType dtype) const = 0;
+  virtual Autocasting autocasting(at::ScalarType dtype) const = 0;
   virtual at::Tensor pinned(
       at::Tensor tensor) const = 0;  ///< A copy in page-locked memory; CPU: itself.
   virtual at::Tensor rng_state(int index) const = 0;  ///< [bytes] uint8.

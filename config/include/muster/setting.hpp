@@ -41,7 +41,7 @@ struct Setting {
   bool collects = false;  ///< A list whose flag, given twice, holds both.
   bool integers = false;  ///< Text or list that may be written as whole numbers in a file.
   bool (*check)(const Value&) = nullptr;  ///< The row's own rule; null: none.
-  std::string_view expects = "";          ///< What that rule wants, in words.
+  std::string_view expects = "";          ///< What that rule wants, or choices, in words.
 
   std::string id() const;        ///< "train.strategy"
   std::string flag() const;      ///< "--strategy", "--log-level"

@@ -62,10 +62,12 @@ struct LaunchSettings {
 
 /// [train]: what the program's runtime does.
 struct TrainSettings {
-  std::string strategy = "auto";      ///< auto, ddp.
-  std::string communicator = "auto";  ///< auto, self, gloo.
+  std::string strategy = "auto";       ///< auto, ddp.
+  std::string communicator = "auto";   ///< auto, self, gloo.
+  std::string mixed_precision = "no";  ///< no, bf16, fp16.
   int gradient_accumulation_steps = 1;
   std::int64_t seed = 42;                     ///< Of shuffling (seed, epoch).
+  bool sync_batch_norm = false;               ///< Batch norm over the batches of all ranks.
   double bucket_mb = 25;                      ///< Gradient bucket, MiB; the first is 1 MiB.
   bool debug = false;                         ///< Ranks compare labels of collectives too.
   std::vector<std::string> log_with{"none"};  ///< jsonl, csv, tensorboard, html; or all, none.

@@ -2,8 +2,9 @@
 
 #include <muster/accelerator_options.hpp>
 #include <muster/logged_item.hpp>
+#include <muster/memory_use.hpp>
+#include <muster/precision.hpp>
 #include <muster/prepare.hpp>
-#include <muster/processes.hpp>
 #include <muster/scope.hpp>
 #include <muster/tracker_options.hpp>
 
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -22,13 +24,13 @@
 namespace muster {
 
 /// The face of the runtime: rewrites a model, an optimizer, a scheduler and a data loader for what
-/// was launched.
-/// What the ranks do together apart from training is in its base, Processes.
+/// was launched. What the ranks do together apart from training is in its base Processes, what
+/// concerns bf16 and fp16 in Precision.
 ///
 /// Unless a member says otherwise, every rank calls it, in the same order, from one thread; it
 /// blocks at most as long as one communication may take, then throws CommunicationError.
 /// Accelerators of one process share its group of ranks; each counts its own micro-steps.
-class Accelerator : public Processes {
+class Accelerator : public Precision {
  public:
   /// Joins the ranks that the launcher started, or a world of one. Throws ConfigError for a setting
   /// that cannot be, CommunicationError if a rank does not come.
@@ -43,11 +45,21 @@ class Accelerator : public Processes {
   /// data loaders, in any order; returns their handles in that order, a single one bare. An
   /// optimizer given as an lvalue must outlive its handle. A scheduler is a Scheduler, or what one
   /// can be made of, for the only optimizer of the call. Throws ModelError, on all ranks, if models
-  /// differ between ranks, and if an optimizer updates a tensor that no prepared model holds, or a
-  /// scheduler moves an optimizer that is not prepared.
+  /// differ between ranks, and if an optimizer updates a tensor that no prepared model holds, a
+  /// scheduler moves an optimizer that is not prepared, or a parameter trained in fp16 mode is fp16
+  /// itself.
   template <class... Objects>
   auto prepare(Objects&&... objects) {
     return take_all(Adopter(state_), std::forward<Objects>(objects)...);
+  }
+
+  /// One module. `evaluation_mode`: for a model that is used and not trained, such as a teacher:
+  /// rank 0's weights and nothing else, so no memory for gradients; an optimizer of it is refused.
+  template <AnyModule M>
+  auto prepare_model(const M& module, ModelOptions options = {}) {
+    Adopter adopter(state_);
+    if (options.evaluation_mode) adopter.evaluate();
+    return take_model(adopter, module);
   }
 
   // --- the training loop -------------------------------------------------------------------------
@@ -63,13 +75,21 @@ class Accelerator : public Processes {
   /// accumulate() begins inside it.
   Scope no_sync(const ModelHandle& model);
   /// Computes gradients. Do not divide the loss: after the window's last backward they are the mean
-  /// over its micro-steps and all ranks. Without accumulate() or no_sync() every call synchronises.
+  /// over its micro-steps and all ranks, in fp16 times the scaler's scale until they are unscaled.
+  /// An autocast guard that is open is off meanwhile. Without accumulate() or no_sync() every call
+  /// synchronises.
   /// Throws ModelError for what is no loss: not one number, or without a gradient.
   void backward(const at::Tensor& loss);
+  /// The same for a loss that is a sum of `count` parts on this rank, such as tokens: gradients are
+  /// the mean over all parts of the window on all ranks, however they are split. 0 parts: a sum
+  /// that has none. All backwards of a window have counts, on all ranks, or none: else ModelError
+  /// when it closes. Several of one micro-step share its count. Throws ConfigError below 0.
+  void backward(const at::Tensor& loss_sum, std::int64_t count);
   /// The present micro-step, or before the first any, closes its window. No communication.
   bool sync_gradients() const noexcept;
-  /// Some optimizer's newest step that was due did nothing, since a rank had left its window; for
-  /// ranks that called step(). No communication.
+  /// Some optimizer's newest step() was due and did nothing, since a rank had left its window or,
+  /// in fp16, a gradient was not finite. One that is not due is not skipped (Accelerate leaves the
+  /// answer of the step before). No communication.
   bool optimizer_step_was_skipped() const noexcept;
   int gradient_accumulation_steps() const noexcept;
 
@@ -91,6 +111,16 @@ class Accelerator : public Processes {
   Loader skip_first_batches(const Loader& loader, std::int64_t batches) const {
     return loader.skipping(batches);
   }
+
+  /// Runs `loop`, a training loop in which ranks may have different numbers of batches. A rank
+  /// whose loop has ended follows the others until the last has: it exchanges gradients (the mean
+  /// is over the backwards that there were), clips and steps with them, so that all end with the
+  /// same weights. A window of accumulation closes early with the last batch of all only.
+  /// `even_batches`: of loaders whose epochs begin meanwhile. Other communication inside `loop`
+  /// throws CommunicationError once a rank has run out; so does everything if loops differ
+  /// otherwise, or ModelError. An exception of one rank's loop is an Error on the others.
+  void join_uneven_inputs(const std::function<void()>& loop,
+                          std::optional<bool> even_batches = std::nullopt);
 
   // --- tracking ----------------------------------------------------------------------------------
   // No communication; any ranks may call. Only rank 0 writes.
@@ -132,6 +162,8 @@ class Accelerator : public Processes {
   /// What training runs on, a few lines: strategy, communicator and why, models, bytes. Any ranks
   /// may call.
   std::string describe() const;
+  /// What this rank's memory holds. Any ranks may call.
+  MemoryUse memory() const;
   /// Lets go of what was prepared; what the program holds of it lives on. No communication.
   void free_memory();
   /// Ends the trackers, leaves the group, and waits until every rank has come here. It has left
@@ -141,6 +173,7 @@ class Accelerator : public Processes {
 
  private:
   void end_trackers();
+  void run_backward(const at::Tensor& loss, std::optional<std::int64_t> count);
   Scope begin_micro_step(std::initializer_list<const ModelHandle*> models);
 };
 

@@ -29,6 +29,8 @@ class Adopter {
 
   ModelHandle adopt(std::shared_ptr<torch::nn::Module> module) const;
   ModelHandle adopt(const torch::jit::Module& module) const;
+  /// Models from here on are used and not trained.
+  void evaluate() noexcept { evaluation_ = true; }
   Optimizer adopt(std::shared_ptr<torch::optim::Optimizer> optimizer);
   /// Throws ModelError if its optimizer is not prepared.
   Scheduler adopt(const Scheduler& scheduler) const;
@@ -44,12 +46,15 @@ class Adopter {
     std::int64_t seed;
   };
   Part part() const;
+  /// Says once what it costs that the batches of another loader are dealt to the ranks.
+  void note_dealt(bool own_part) const;
 
  private:
   std::vector<std::shared_ptr<PreparedOptimizer>> known_optimizers() const;
   std::shared_ptr<PreparedOptimizer> optimizer_for(const SchedulerSource& source) const;
 
   std::shared_ptr<AcceleratorState> state_;
+  bool evaluation_ = false;
   std::vector<std::shared_ptr<PreparedOptimizer>> optimizers_;  ///< Of this call.
 };
 

@@ -2,13 +2,18 @@
 
 #include <muster/collate.hpp>
 #include <muster/load_request.hpp>
+#include <muster/loading.hpp>
+#include <muster/visit_parts.hpp>
 
 #include <ATen/core/Generator.h>
 
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -33,6 +38,11 @@ concept GetsBatchUnsigned = requires(Dataset& dataset, const std::vector<std::si
 };
 template <class Dataset>
 concept GetsExample = requires(Dataset& dataset, std::size_t index) { dataset.get(index); };
+
+/// Read by index.
+template <class Dataset>
+concept Indexed = GetsGenerated<Dataset> || GetsBatch<Dataset> || GetsBatchUnsigned<Dataset> ||
+                  GetsExample<Dataset>;
 
 /// Throws ConfigError: the data set does not know its size.
 [[noreturn]] void refuse_unsized();
@@ -88,10 +98,26 @@ auto make_batch(Dataset& dataset, const Collate& collate, LoadRequest& request) 
   } else {
     static_assert(GetsExample<Dataset>,
                   "a data set for muster::DataLoader has size() and one of get_batch(indices), "
-                  "get(index) and get(index, at::Generator)");
+                  "get(index) and get(index, at::Generator), or is a stream: a function of an "
+                  "EpochStart, or next(), next_batch() or get_batch(size), which return optionals");
     return collate_examples(collate, request, [&](std::int64_t index) {
       return dataset.get(static_cast<std::size_t>(index));
     });
+  }
+}
+
+/// The name of a type, for texts.
+std::string type_text(const std::type_info& type);
+
+/// What a Loading says of the type of batches.
+template <class Batch>
+void describe_batches(Loading& loading) {
+  loading.batch_type = type_text(typeid(Batch));
+  if constexpr (std::default_initializable<Batch> && has_known_parts<Batch>()) {
+    loading.visit = [](const std::shared_ptr<void>& batch, PartVisitor& visitor) {
+      visit_parts(*static_cast<Batch*>(batch.get()), visitor);
+    };
+    loading.make_empty = [] { return std::make_shared<Batch>(); };
   }
 }
 
@@ -106,6 +132,13 @@ struct BatchSource {
 
   std::shared_ptr<void> load(LoadRequest& request) const {
     return std::make_shared<Batch>(make_batch(*dataset, collate, request));
+  }
+  Loading loading() const {
+    Loading loading;
+    loading.samples = sample_count(*dataset);
+    loading.load = [source = *this](LoadRequest& request) { return source.load(request); };
+    describe_batches<Batch>(loading);
+    return loading;
   }
 };
 

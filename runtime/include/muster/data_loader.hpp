@@ -5,6 +5,7 @@
 #include <muster/data_loader_options.hpp>
 #include <muster/dataset.hpp>
 #include <muster/loader_core.hpp>
+#include <muster/stream_source.hpp>
 #include <muster/to_device.hpp>
 
 #include <ATen/core/Tensor.h>
@@ -30,6 +31,9 @@ namespace muster {
 /// Those of torch::data do too. With several workers, several threads call it, and the collate
 /// function, at the same time. It is read with gradients off.
 ///
+/// Or it is a Stream, without a size: every rank reads all of it and keeps its part. One thread at
+/// a time reads it; workers collate.
+///
 /// Each begin() is an epoch, whose order is a function of (seed, epoch) only. The next one begins
 /// when an epoch was begun, however it ended; set_epoch(n) chooses. What a data set throws comes
 /// out of the loop as an Error that names rank, epoch, batch and sample. Copies share the data set
@@ -46,7 +50,8 @@ class DataLoader {
                    std::move(collate)) {}
   explicit DataLoader(std::shared_ptr<Dataset> dataset, DataLoaderOptions options = {},
                       Collate collate = {})
-      : source_{std::move(dataset), std::move(collate)}, core_(std::move(options)) {}
+      : source_{std::move(dataset), std::move(collate)},
+        core_(std::move(options), !Indexed<Dataset>) {}
 
   /// Moves from batch to batch; ends the epoch when it is destroyed.
   class Iterator {
@@ -85,15 +90,11 @@ class DataLoader {
   };
 
   /// Begins an epoch and loads its first batch.
-  Iterator begin() {
-    const std::int64_t samples = sample_count(*source_.dataset);
-    auto load = [source = source_](LoadRequest& request) { return source.load(request); };
-    return Iterator(core_.start(samples, std::move(load)), core_.device());
-  }
+  Iterator begin() { return Iterator(core_.start(source_.loading()), core_.device()); }
   std::default_sentinel_t end() const noexcept { return {}; }
 
-  /// Batches of this rank in the next epoch.
-  std::int64_t size() const { return core_.size(sample_count(*source_.dataset)); }
+  /// Batches of this rank in the next epoch. Throws ConfigError for a stream.
+  std::int64_t size() const { return core_.size(source_.loading().samples); }
   /// Samples that all ranks together take at once, the last time maybe fewer. Meaningless with a
   /// batch_sampler.
   std::int64_t total_batch_size() const noexcept { return core_.total_batch_size(); }
@@ -101,6 +102,14 @@ class DataLoader {
   std::int64_t epoch() const noexcept { return core_.epoch(); }
   /// The next begin() is epoch `epoch`, >= 0, also of copies.
   void set_epoch(std::int64_t epoch) { core_.set_epoch(epoch); }
+
+  /// Where the loader is after the newest batch that the loop was given: in the loop's body, that
+  /// batch counts as done. What workers have read ahead does not matter.
+  LoaderState state() const { return core_.state(source_.loading().samples); }
+  /// The next begin() goes on there, in mid-epoch too, on any number of ranks and with any batch
+  /// size. What was taken of a stream is read again and left out. Throws ConfigError for a state of
+  /// another order: other seed, number of samples, or shuffle.
+  void load_state(const LoaderState& state) { core_.load_state(state, source_.loading().samples); }
 
   Dataset& dataset() const noexcept { return *source_.dataset; }
   const DataLoaderOptions& options() const noexcept { return core_.options(); }

@@ -1,42 +1,11 @@
 #pragma once
 
-#include <concepts>
+#include <muster/sampler.hpp>
+
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <utility>
-#include <vector>
 
 namespace muster {
-
-/// Batches chosen by the user instead of cut from an order: a list that is the same in every epoch,
-/// or a function that starts the sequence of an epoch. Batches may differ in size; none may be
-/// empty.
-class BatchSampler {
- public:
-  using Batch = std::vector<std::int64_t>;                 ///< Indices into the data set.
-  using Sequence = std::function<std::optional<Batch>()>;  ///< The next batch; nothing at the end.
-
-  BatchSampler() = default;                  ///< None.
-  BatchSampler(std::vector<Batch> batches);  // NOLINT(google-explicit-constructor)
-  /// `start(epoch)` returns a Sequence or a list of batches. It must not depend on the rank: every
-  /// rank calls it and takes its share. Called on the thread that runs the loop.
-  template <class Function>
-    requires std::invocable<Function&, std::int64_t>
-  BatchSampler(Function start)  // NOLINT(google-explicit-constructor)
-      : start_([start = std::move(start)](std::int64_t epoch) mutable {
-          return as_sequence(start(epoch));
-        }) {}
-
-  explicit operator bool() const noexcept { return static_cast<bool>(start_); }
-  Sequence start(std::int64_t epoch) const { return start_(epoch); }
-
- private:
-  static Sequence as_sequence(Sequence sequence) { return sequence; }
-  static Sequence as_sequence(std::vector<Batch> batches);
-
-  std::function<Sequence(std::int64_t)> start_;
-};
 
 /// How a DataLoader reads its data set. All ranks must give the same.
 struct DataLoaderOptions {
@@ -56,8 +25,13 @@ struct DataLoaderOptions {
   bool split_batches = false;  ///< batch_size is cut into equal parts, one a rank.
   /// The order of an epoch, instead of 0, 1, 2, ...: indices into the data set, the same on every
   /// rank.
-  std::function<std::vector<std::int64_t>(std::int64_t epoch)> sampler = nullptr;
+  Sampler sampler = {};
   BatchSampler batch_sampler = {};  ///< Instead of batch_size, shuffle, sampler and split_batches.
+  /// The data set (or sampler) yields this rank's samples only: nothing is shared out, completed or
+  /// left out, and ranks may have different numbers of batches.
+  bool sharded = false;
+  /// Rank 0 alone reads, ahead on a thread, and sends each rank its part.
+  bool dispatch = false;
 };
 
 /// Which part of every round of batches a rank takes.

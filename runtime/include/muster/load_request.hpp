@@ -1,5 +1,7 @@
 #pragma once
 
+#include <muster/stream.hpp>
+
 #include <ATen/core/Generator.h>
 
 #include <cstdint>
@@ -18,7 +20,10 @@ class LoadRequest {
   LoadRequest(std::vector<std::int64_t> indices, std::int64_t seed, std::int64_t epoch,
               std::stop_token stop)
       : indices_(std::move(indices)), seed_(seed), epoch_(epoch), stop_(std::move(stop)) {}
+  /// Of what was read from a stream.
+  explicit LoadRequest(std::vector<Item> items) : items_(std::move(items)) {}
 
+  std::vector<Item>& items() noexcept { return items_; }
   const std::vector<std::int64_t>& indices() const noexcept { return indices_; }
   /// The sample that is about to be read, for the text of errors. Throws if the loop has ended
   /// meanwhile.
@@ -30,8 +35,9 @@ class LoadRequest {
   std::optional<std::int64_t> current() const noexcept { return current_; }
 
  private:
+  std::vector<Item> items_;
   std::vector<std::int64_t> indices_;
-  std::int64_t seed_, epoch_;
+  std::int64_t seed_ = 0, epoch_ = 0;
   std::stop_token stop_;
   std::optional<std::int64_t> current_;
   at::Generator generator_;

@@ -1,9 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace muster {
+
+class DispatchHub;
 
 /// What the parts of a training loop tell each other: the loaders that are being iterated (an
 /// evaluation may stand inside a training epoch) and whether this micro-step synchronises. One a
@@ -11,6 +16,10 @@ namespace muster {
 class LoopState {
  public:
   bool sync_gradients = true;
+  /// Instead of the loaders' own choice, for epochs that begin meanwhile.
+  std::optional<bool> even_batches;
+  /// Through which rank 0 sends out what it reads for all. Collective when it is first called.
+  std::function<std::shared_ptr<DispatchHub>()> dispatch_hub;
 
   /// A loader's iteration begins; it is the active one until it leaves.
   void enter(const void* loader);

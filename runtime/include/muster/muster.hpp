@@ -1,13 +1,24 @@
 #pragma once
 
 #include <muster/accelerator.hpp>
+#include <muster/best.hpp>
+#include <muster/checkpoint_activations.hpp>
 #include <muster/data_loader.hpp>
 #include <muster/dataset.hpp>
+#include <muster/ema.hpp>
 #include <muster/error.hpp>
+#include <muster/local_sgd.hpp>
 #include <muster/log.hpp>
+#include <muster/logger.hpp>
+#include <muster/metrics.hpp>
+#include <muster/out_of_memory.hpp>
+#include <muster/profile.hpp>
 #include <muster/progress.hpp>
+#include <muster/prometheus.hpp>
 #include <muster/safetensors.hpp>
 #include <muster/scheduler.hpp>
 #include <muster/schedules.hpp>
 #include <muster/split_parameters.hpp>
+#include <muster/step_timer.hpp>
+#include <muster/torch_loader.hpp>
 #include <muster/tracker.hpp>

@@ -27,21 +27,22 @@ class Optimizer {
 
   /// One update from the mean gradient over the window and all ranks; nothing if the micro-step
   /// does not synchronise. Nothing either, on all ranks, if one of them left the closing micro-step
-  /// of one of the optimizer's models without a backward. Throws ModelError, naming the parameter,
-  /// if one is no longer as it was prepared.
+  /// of one of the optimizer's models without a backward, or in fp16 if a gradient is not finite.
+  /// Throws ModelError, naming the parameter, if one is no longer as it was prepared, and
+  /// NonFiniteError after too many steps in a row that were skipped for gradients.
   void step();
   /// For optimizers that evaluate the loss themselves. `closure` calls zero_grad and backward and
   /// returns the loss; it is called once for optimizers that need it once. LBFGS and others of
   /// unknown kind call it as often as they like, and all ranks the same: they see, and this
-  /// returns, the mean of the loss over the ranks. With several micro-steps a step these throw
-  /// UnsupportedError.
+  /// returns, the mean of the loss over the ranks. With several micro-steps a step, or in fp16,
+  /// these throw UnsupportedError.
   at::Tensor step(const std::function<at::Tensor()>& closure);
   /// Clears the gradients of a window that has ended, and what losses of other models left before
   /// the window's first backward; nothing inside a window.
   void zero_grad();
 
   std::uint64_t steps() const noexcept;  ///< Updates made so far; the same on all ranks.
-  /// The newest step that was due made no update; for ranks that called it.
+  /// The newest step() was due and made no update. One that is not due is not skipped.
   bool step_was_skipped() const noexcept;
 
   torch::optim::Optimizer* operator->() const noexcept;
@@ -53,6 +54,7 @@ class Optimizer {
 
  private:
   friend class Scheduler;
+  friend class Precision;
   std::shared_ptr<PreparedOptimizer> prepared_;
 };
 

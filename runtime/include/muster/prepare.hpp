@@ -36,6 +36,11 @@ concept ScriptModule = std::same_as<T, torch::jit::Module>;
 template <class T>
 concept AnyModule = SharedModule<T> || ModuleHolder<T> || ScriptModule<T>;
 
+/// Of Accelerator::prepare_model().
+struct ModelOptions {
+  bool evaluation_mode = false;
+};
+
 /// An optimizer, or a std::unique_ptr or std::shared_ptr of one.
 template <class T>
 concept AnyOptimizer =
@@ -86,7 +91,8 @@ auto take(Adopter& adopter, T&& object) {
   } else {
     static_assert(cannot_be_prepared<Object>,
                   "prepare() takes a std::shared_ptr of a module, a TORCH_MODULE holder, a "
-                  "torch::jit::Module, an optimizer, a scheduler, or a muster::DataLoader");
+                  "torch::jit::Module, an optimizer, a scheduler, a muster::DataLoader, or with "
+                  "muster/torch_loader.hpp a loader of torch::data");
   }
 }
 

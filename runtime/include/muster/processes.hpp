@@ -1,69 +1,34 @@
 #pragma once
 
 #include <muster/busy.hpp>
+#include <muster/first_guard.hpp>
 #include <muster/progress.hpp>
+#include <muster/ranks.hpp>
+#include <muster/rng_state.hpp>
 #include <muster/split.hpp>
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace muster {
 
-struct AcceleratorState;
-
-/// The ranks of a job: which one this is, and what they do together. The part of Accelerator that
-/// has to do with no model.
+/// What the ranks of a job do together that has to do with no model: order between them, seeds,
+/// shares of work. Tensors of all ranks are in its base, Ranks.
 ///
 /// Unless a member says otherwise, every rank calls it, in the same order, from one thread; it
 /// blocks at most as long as one communication may take, then throws CommunicationError.
-class Processes {
+class Processes : public Ranks {
  public:
-  int process_index() const noexcept;
-  int local_process_index() const noexcept;
-  int num_processes() const noexcept;
-  bool is_main_process() const noexcept { return process_index() == 0; }
-  bool is_local_main_process() const noexcept { return local_process_index() == 0; }
-  at::Device device() const noexcept;
-
-  // --- tensors of all ranks ----------------------------------------------------------------------
-  // Dense tensors of any dtype and strides. Results carry no gradient. What ranks call is compared
-  // first. Where it differs (operation, arguments, shape, dtype) all of them throw ModelError with
-  // what each has; where it is the same and cannot be (an undefined tensor, one of more than 8
-  // dimensions, arguments out of range) all throw ConfigError.
-
-  /// tensor: [n, ...]; returns [num_processes * n, ...] in rank order; a 0-dim tensor gives
-  /// [num_processes].
-  at::Tensor gather(const at::Tensor& tensor) const;
-  /// gather() of ranks that may have different numbers of rows, less the samples that were repeated
-  /// to complete the last batch. In such a batch it needs one row a sample, or equally many, the
-  /// same on all ranks, and throws as above for anything else: a 0-dim tensor has repeated samples
-  /// inside it already.
-  at::Tensor gather_for_metrics(const at::Tensor& tensor) const;
-  template <class... Tensors>
-    requires(sizeof...(Tensors) > 0)
-  auto gather_for_metrics(const at::Tensor& first, const Tensors&... more) const {
-    return std::tuple{gather_for_metrics(first), gather_for_metrics(more)...};
-  }
-  /// reduction: "sum" or "mean". Sums keep the dtype (bool gives int64); means of whole numbers are
-  /// float. float8 is refused: convert it first.
-  at::Tensor reduce(const at::Tensor& tensor, std::string_view reduction = "sum") const;
-  /// Overwrites `tensor`, which may be a view, with that of rank `from`, and returns it.
-  at::Tensor broadcast(at::Tensor tensor, int from = 0) const;
-  /// Makes dimension `dim` as long as the longest of any rank, with `value` after the tensor's own
-  /// elements, or before them. A 0-dim tensor is copied.
-  at::Tensor pad_across_processes(const at::Tensor& tensor, std::int64_t dim = 0, double value = 0,
-                                  bool pad_first = false) const;
-
-  // --- flow --------------------------------------------------------------------------------------
+  // --- order -------------------------------------------------------------------------------------
 
   /// `label` is told of a rank that waits in vain.
   void wait_for_everyone(std::string_view label = "wait_for_everyone") const;
@@ -72,13 +37,36 @@ class Processes {
   Busy busy(std::string_view what) const { return Busy(what); }
   /// Calls `work` on rank 0, then on the others. If it throws on rank 0, all throw.
   void main_process_first(const std::function<void()>& work) const;
-  /// Calls `work` on rank 0 only; any ranks may call.
+  /// The same for the rest of a block: `auto first = accelerator.main_process_first();`
+  FirstGuard main_process_first() const { return {*this, false}; }
+  /// On each host its local rank 0 goes first. The others go on when those of all hosts are done.
+  void local_main_process_first(const std::function<void()>& work) const;
+  FirstGuard local_main_process_first() const { return {*this, true}; }
+
+  // --- on some ranks; any ranks may call ---------------------------------------------------------
+
   template <class Work>
   void on_main_process(Work&& work) const {
     if (is_main_process()) std::forward<Work>(work)();
   }
+  template <class Work>
+  void on_local_main_process(Work&& work) const {
+    if (is_local_main_process()) std::forward<Work>(work)();
+  }
+  template <class Work>
+  void on_last_process(Work&& work) const {
+    if (is_last_process()) std::forward<Work>(work)();
+  }
+  /// Throws ConfigError on all ranks if there is no such rank.
+  template <class Work>
+  void on_process(int index, Work&& work) const {
+    if (is_process(index)) std::forward<Work>(work)();
+  }
+
+  // --- shares of work; no communication ----------------------------------------------------------
+
   /// A copy of this rank's part of `items`: neighbours, the first ranks one more where it does not
-  /// come out even; or with `padding` all as many, the last item repeated. No communication.
+  /// come out even; or with `padding` all as many, the last item repeated.
   template <class T>
   std::vector<T> split_between_processes(const std::vector<T>& items, bool padding = false) const {
     const auto part = split_range(std::ssize(items), process_index(), num_processes());
@@ -91,9 +79,33 @@ class Processes {
   /// The same of the rows of `tensor`, as a view of it unless rows were added. Throws ConfigError
   /// for a tensor without rows (undefined or 0-dim).
   at::Tensor split_between_processes(const at::Tensor& tensor, bool padding = false) const;
+  /// Of each list or tensor of a map. Throws ConfigError, with the names, unless all are as long.
+  template <class T>
+  std::map<std::string, T> split_between_processes(const std::map<std::string, T>& columns,
+                                                   bool padding = false) const {
+    std::vector<std::pair<std::string, std::int64_t>> lengths;
+    for (const auto& [name, column] : columns) lengths.emplace_back(name, length_of(column));
+    require_equal(lengths);
+    std::map<std::string, T> result;
+    for (const auto& [name, column] : columns) {
+      result.emplace(name, split_between_processes(column, padding));
+    }
+    return result;
+  }
 
-  /// Writes its arguments, one after the other, and a newline to stdout, on rank 0 only. Any ranks
-  /// may call.
+  // --- random numbers; no communication ----------------------------------------------------------
+
+  /// Seeds LibTorch's default generators of all devices: alike on all ranks, or with `per_rank`
+  /// from seed + process_index(). The order of data has a seed of its own (AcceleratorOptions).
+  void set_seed(std::uint64_t seed, bool per_rank = false) const;
+  /// Where this rank's default generators stand.
+  RngState rng_state() const;
+  /// Generators of devices that this process lacks are left out, and named in a warning.
+  void set_rng_state(const RngState& state) const;
+
+  // --- output; any ranks may call ----------------------------------------------------------------
+
+  /// Writes its arguments, one after the other, and a newline to stdout, on rank 0 only.
   template <class... Values>
   void print(const Values&... values) const {
     if (!is_main_process()) return;
@@ -101,20 +113,25 @@ class Processes {
     (line << ... << values);
     write_line(line.str());
   }
-  /// A bar on rank 0's stderr, of `total` steps; nothing on other ranks. Any ranks may call.
+  /// A bar on rank 0's stderr, of `total` steps; nothing on other ranks.
   Progress progress(std::string title, std::int64_t total, std::string unit = "samples") const;
 
  protected:
-  explicit Processes(std::shared_ptr<AcceleratorState> state) : state_(std::move(state)) {}
+  explicit Processes(std::shared_ptr<AcceleratorState> state) : Ranks(std::move(state)) {}
   ~Processes() = default;
   Processes(const Processes&) = delete;
   Processes& operator=(const Processes&) = delete;
   Processes(Processes&&) noexcept = default;
   Processes& operator=(Processes&&) noexcept = default;
 
-  std::shared_ptr<AcceleratorState> state_;
-
  private:
+  template <class T>
+  static std::int64_t length_of(const std::vector<T>& items) {
+    return std::ssize(items);
+  }
+  static std::int64_t length_of(const at::Tensor& tensor);
+  static void require_equal(const std::vector<std::pair<std::string, std::int64_t>>& lengths);
+  bool is_process(int index) const;
   static void write_line(std::string line);
 };
 

@@ -2,6 +2,7 @@
 
 #include <muster/collate.hpp>
 #include <muster/example_like.hpp>
+#include <muster/visit_parts.hpp>
 
 #include <ATen/core/Tensor.h>
 
@@ -22,9 +23,9 @@ at::Tensor to_device(at::Tensor tensor, at::Device device);
 void require_cpu(const std::type_info& type, at::Device device);
 
 /// A batch with its tensors on `device`: inside structs of `data` and `target`, tuples, pairs,
-/// arrays, vectors and optionals; numbers and strings as they are. Any other type is refused unless
-/// `device` is the CPU. For a batch type of your own, write to_device(YourBatch, at::Device) in its
-/// namespace.
+/// arrays, vectors, optionals and maps by string; numbers and strings as they are. Any other type
+/// is refused unless `device` is the CPU. For a batch type of your own, write to_device(YourBatch,
+/// at::Device) in its namespace.
 template <class T>
 T to_device(T batch, at::Device device) {
   if constexpr (ExampleLike<T>) {
@@ -44,6 +45,8 @@ T to_device(T batch, at::Device device) {
                          requires std::same_as<T, std::optional<typename T::value_type>>;
                        }) {
     if (batch) *batch = to_device(std::move(*batch), device);
+  } else if constexpr (is_text_map<T>) {
+    for (auto& [key, value] : batch) value = to_device(std::move(value), device);
   } else if constexpr (!std::is_arithmetic_v<T> && !std::same_as<T, std::string>) {
     require_cpu(typeid(T), device);
   }

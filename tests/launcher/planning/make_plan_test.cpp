@@ -263,12 +263,16 @@ TEST_CASE("What muster decides for each rank cannot be set by --env") {
 }
 
 TEST_CASE("Settings that a person gave reach the ranks, in Accelerate's words too") {
-  const auto plan =
-      make_plan(settings({{"--gradient-accumulation-steps", "2", ""}}), host(0), job());
+  const auto plan = make_plan(
+      settings({{"--gradient-accumulation-steps", "2", ""}, {"--mixed-precision", "bf16", ""}}),
+      host(0), job());
   CHECK(plan.ranks[0].set.at("MUSTER_TRAIN_GRADIENT_ACCUMULATION_STEPS") == "2");
   CHECK(plan.ranks[0].set.at("ACCELERATE_GRADIENT_ACCUMULATION_STEPS") == "2");
+  CHECK(plan.ranks[0].set.at("MUSTER_TRAIN_MIXED_PRECISION") == "bf16");
+  CHECK(plan.ranks[0].set.at("ACCELERATE_MIXED_PRECISION") == "bf16");
   const auto plain = make_plan(settings({}), host(0), job());
   CHECK_FALSE(plain.ranks[0].set.contains("ACCELERATE_GRADIENT_ACCUMULATION_STEPS"));
+  CHECK_FALSE(plain.ranks[0].set.contains("ACCELERATE_MIXED_PRECISION"));
   CHECK_FALSE(plain.ranks[0].set.contains("MUSTER_TRAIN_SEED"));
 }
 

@@ -84,18 +84,20 @@ TEST_CASE("With devices one rank a device is offered, and the choice of devices 
   CHECK(all.next()->setting->id() == "launch.devices");
   CHECK(all.next()->offer == Value(std::vector<std::string>{"auto"}));
   CHECK_FALSE(has(hold(all), "launch.oversubscribe"));
-  CHECK(written(all) == "[launch]\nnum_processes = 4\n");
+  CHECK(written(all) == "[launch]\nnum_processes = 4\n\n[train]\nmixed_precision = \"bf16\"\n");
   Interview some(machine(4), {});
-  hold(some, {{"launch.devices", "2,0"}, {"train.gradient_accumulation_steps", "8"}});
+  hold(some, {{"launch.devices", "2,0"},
+              {"train.mixed_precision", "fp16"},
+              {"train.gradient_accumulation_steps", "8"}});
   CHECK(written(some) ==
         "[launch]\nnum_processes = 2\ndevices = [\"2\", \"0\"]\n\n[train]\n"
-        "gradient_accumulation_steps = 8\n");
+        "mixed_precision = \"fp16\"\ngradient_accumulation_steps = 8\n");
   Interview cpu(machine(4), {});
   hold(cpu, {{"launch.devices", "cpu"}});
   CHECK(written(cpu) == "[launch]\nnum_processes = 1\ndevices = [\"cpu\"]\n");
   Interview visible(machine(4, {{"CUDA_VISIBLE_DEVICES", "1,3"}}), {});
   hold(visible);
-  CHECK(written(visible) == "[launch]\nnum_processes = 2\n");
+  CHECK(written(visible) == "[launch]\nnum_processes = 2\n\n[train]\nmixed_precision = \"bf16\"\n");
 }
 
 TEST_CASE("More ranks than devices need a word, and taking it back asks for ranks again") {
@@ -109,7 +111,9 @@ TEST_CASE("More ranks than devices need a word, and taking it back asks for rank
   interview.answer("5");
   interview.answer("y");
   hold(interview);
-  CHECK(written(interview) == "[launch]\nnum_processes = 5\noversubscribe = true\n");
+  CHECK(written(interview) ==
+        "[launch]\nnum_processes = 5\noversubscribe = true\n\n[train]\n"
+        "mixed_precision = \"bf16\"\n");
 }
 
 TEST_CASE("The present file's values are offered, and what is answered alike stays") {

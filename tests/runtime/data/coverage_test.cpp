@@ -140,7 +140,7 @@ TEST_CASE("batches of random sizes are shared out without loss") {
     REQUIRE(gathered(epoch) == first_integers(samples));
     for (int rank = 0; rank < world; ++rank) {
       const auto size = static_cast<std::int64_t>(epoch[static_cast<std::size_t>(rank)].size());
-      REQUIRE(stream_size(samples, options, {rank, world}, 0) == size);
+      REQUIRE(stream_size(samples, options, {rank, world}, {}) == size);
       if (even) REQUIRE(size == static_cast<std::int64_t>(epoch.front().size()));
     }
   }
@@ -177,7 +177,7 @@ TEST_CASE("a hundred million samples are planned without a list of batches") {
 TEST_CASE("samplers are checked") {
   const auto list = [](std::int64_t) { return std::vector<std::int64_t>{2, 0, 5}; };
   CHECK(text(6, {.batch_size = 2, .sampler = list}, {0, 1}) == "[2 0][5]");
-  CHECK(stream_size(6, {.batch_size = 2, .sampler = list}, {0, 1}, 0) == 2);
+  CHECK(stream_size(6, {.batch_size = 2, .sampler = list}, {0, 1}, {}) == 2);
   CHECK_THROWS_WITH(collect(5, {.sampler = list}, {0, 1}),
                     ContainsSubstring("index 5 at position 2") && ContainsSubstring("[0, 5)"));
   const std::vector<BatchSampler::Batch> empty = {{0}, {}};

@@ -5,6 +5,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
 namespace muster::test {
 namespace {
 
@@ -74,6 +78,34 @@ const std::vector<Row> rows = {
     {33, 11, 4, "E", {"[0 1 2 3][4 5 6 7][8 9 10]"}},
 };
 
+/// What gather_for_metrics makes of batches in rank order.
+std::vector<std::int64_t> gathered(const std::vector<IndexBatch>& batches) {
+  std::vector<std::int64_t> all, round;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const IndexBatch& batch = batches[i];
+    if (batch.items.empty()) {
+      round.insert(round.end(), batch.indices.begin(), batch.indices.end());
+    } else {
+      for (const Item& item : batch.items) round.push_back(number_of(item));
+    }
+    if (i + 1 < batches.size() && batches[i + 1].number == batch.number) continue;
+    if (batch.real_samples >= 0) round.resize(static_cast<std::size_t>(batch.real_samples));
+    all.insert(all.end(), round.begin(), round.end());
+    round.clear();
+  }
+  return all;
+}
+
+/// 0, 1, ... of what drop_last leaves.
+std::vector<std::int64_t> first_integers(std::int64_t samples, const DataLoaderOptions& options,
+                                         int count) {
+  const std::int64_t width = options.batch_size * (options.split_batches ? 1 : count);
+  std::vector<std::int64_t> all(
+      static_cast<std::size_t>(options.drop_last ? samples / width * width : samples));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("each rank reads the batches of the table") {
@@ -83,8 +115,96 @@ TEST_CASE("each rank reads the batches of the table") {
       CAPTURE(row.number, row.samples, row.batch_size, row.mode, rank);
       const DataLoaderOptions options = options_of(row);
       CHECK(text(row.samples, options, {rank, count}) == row.ranks[static_cast<std::size_t>(rank)]);
-      CHECK(stream_size(row.samples, options, {rank, count}, 0) ==
+      CHECK(stream_size(row.samples, options, {rank, count}, {}) ==
             static_cast<std::int64_t>(collect(row.samples, options, {rank, count}).size()));
+    }
+  }
+}
+
+TEST_CASE("a stream is shared out like a data set of the same samples") {
+  for (const Row& row : rows) {
+    const int count = static_cast<int>(row.ranks.size());
+    for (int rank = 0; rank < count; ++rank) {
+      CAPTURE(row.number, row.samples, row.batch_size, row.mode, rank);
+      const DataLoaderOptions options = options_of(row);
+      const auto stream = collect_stream(row.samples, options, {rank, count});
+      CHECK(text(stream) == row.ranks[static_cast<std::size_t>(rank)]);
+      const auto indexed = collect(row.samples, options, {rank, count});
+      REQUIRE(stream.size() == indexed.size());
+      for (std::size_t i = 0; i < stream.size(); ++i) {
+        CHECK(stream[i].real_samples == indexed[i].real_samples);
+        CHECK(stream[i].samples == indexed[i].samples);
+        CHECK(stream[i].number == indexed[i].number);
+        CHECK(stream[i].position == indexed[i].position);
+        CHECK(stream[i].last == indexed[i].last);
+      }
+    }
+  }
+}
+
+/// What rank 0 reads for all ranks.
+const std::vector<Row> dispatched = {
+    {1, 9, 2, "E", {"[0 1][4 5][8]", "[2 3][6 7][0]"}},
+    {2, 10, 2, "E", {"[0 1][4 5][8]", "[2 3][6 7][9]"}},
+    {3, 9, 2, "ED", {"[0 1][4 5]", "[2 3][6 7]"}},
+    {4, 9, 4, "ES", {"[0 1][4 5][8]", "[2 3][6 7][0]"}},
+    {5, 13, 2, "E", {"[0 1][6 7][12]", "[2 3][8 9][0]", "[4 5][10 11][1]"}},
+    {6, 17, 2, "E", {"[0 1][6 7][12 13]", "[2 3][8 9][14 15]", "[4 5][10 11][16 0]"}},
+    {7, 10, 4, "E", {"[0 1 2 3]", "[4 5 6 7]", "[8 9 0 1]"}},
+    {8, 10, 3, "ES", {"[0][3][6][9]", "[1][4][7][0]", "[2][5][8][1]"}},
+    {9, 11, 6, "ES", {"[0 1][6 7]", "[2 3][8 9]", "[4 5][10 0]"}},
+    {10, 0, 2, "E", {"", ""}},
+    {11, 1, 2, "E", {"[0]", "[0]", "[0]"}},
+    // Nothing is repeated: ranks differ by one, and none gets an empty batch.
+    {12, 9, 2, "U", {"[0 1][4 5][8]", "[2 3][6 7]"}},
+    {13, 11, 2, "U", {"[0 1][6 7]", "[2 3][8 9]", "[4 5][10]"}},
+};
+
+TEST_CASE("rank 0 dispatches the batches of the table, of a data set or a stream") {
+  for (const Row& row : dispatched) {
+    const int count = static_cast<int>(row.ranks.size());
+    DataLoaderOptions options = options_of(row);
+    options.dispatch = true;
+    for (const bool stream : {false, true}) {
+      CAPTURE(row.number, row.samples, row.batch_size, row.mode, stream);
+      const auto all = stream ? collect_stream(row.samples, options, {0, count})
+                              : collect_dispatch(row.samples, options, count);
+      std::vector<std::int64_t> metrics;
+      for (int rank = 0; rank < count; ++rank) {
+        std::vector<IndexBatch> own;
+        for (const auto& batch : all) {
+          if (batch.rank == rank) own.push_back(batch);
+        }
+        CHECK(text(own) == row.ranks[static_cast<std::size_t>(rank)]);
+        if (!own.empty()) CHECK(own.back().last);
+      }
+      CHECK(gathered(all) == first_integers(row.samples, options, count));
+    }
+  }
+}
+
+TEST_CASE("skipping is exact in every mode") {
+  for (const bool stream : {false, true}) {
+    for (const bool dispatch : {false, true}) {
+      CAPTURE(stream, dispatch);
+      const DataLoaderOptions options{.batch_size = 2, .dispatch = dispatch};
+      const StreamStart skip{42, 0, 1};
+      const std::vector<std::string> expected = {"[4 5][8 9]", "[6 7][10 11]"};
+      for (int rank = 0; rank < 2; ++rank) {
+        const Shard shard{rank, 2};
+        std::vector<IndexBatch> batches;
+        if (!dispatch) {
+          batches =
+              stream ? collect_stream(12, options, shard, skip) : collect(12, options, shard, skip);
+        } else {
+          const auto all = stream ? collect_stream(12, options, {0, 2}, skip)
+                                  : collect_dispatch(12, options, 2, skip);
+          std::copy_if(all.begin(), all.end(), std::back_inserter(batches),
+                       [&](const IndexBatch& batch) { return batch.rank == rank; });
+        }
+        CHECK(text(batches) == expected[static_cast<std::size_t>(rank)]);
+        CHECK(batches.front().number == 1);
+      }
     }
   }
 }

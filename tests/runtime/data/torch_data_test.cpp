@@ -1,7 +1,10 @@
 #include <muster/data_loader.hpp>
+#include <muster/torch_loader.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 #include <torch/data.h>
+
+#include <algorithm>
 
 namespace muster::test {
 namespace {
@@ -48,6 +51,54 @@ TEST_CASE("torch's tensor data set has no target") {
   for (torch::data::TensorExample& batch : loader) {
     CHECK(torch::equal(batch.data, torch::arange(6)));
   }
+}
+
+TEST_CASE("the batches of torch's loaders are dealt to the ranks, in one order on all") {
+  for (const size_t workers : {size_t{0}, size_t{2}}) {
+    CAPTURE(workers);
+    const auto make = [&](auto sampler) {
+      return torch::data::make_data_loader(Images().map(transforms::Stack<>()), std::move(sampler),
+                                           torch::data::DataLoaderOptions(3).workers(workers));
+    };
+    std::vector<std::int64_t> epochs[2];
+    for (int epoch = 0; epoch < 2; ++epoch) {
+      for (int rank = 0; rank < 2; ++rank) {
+        torch::manual_seed(static_cast<std::uint64_t>(rank));
+        auto loader = make(torch::data::samplers::RandomSampler(10));
+        auto part =
+            deal_batches(loader, {.even_batches = false}).sharded(rank, 2, nullptr, at::kCPU, 42);
+        for (auto& batch : part) {
+          (void)batch;
+          break;  // Also after a loop that was left.
+        }
+        part.set_epoch(epoch);
+        for (auto& batch : part) {
+          const auto* first = batch.target.template const_data_ptr<std::int64_t>();
+          epochs[epoch].insert(epochs[epoch].end(), first, first + batch.target.numel());
+        }
+      }
+    }
+    CHECK(epochs[0] != epochs[1]);
+    for (auto& seen : epochs) {
+      std::sort(seen.begin(), seen.end());
+      CHECK((seen == std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    }
+  }
+}
+
+TEST_CASE("a torch loader is taken by pointer, by value, and of stateful or distributed data") {
+  auto owned = deal_batches(torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(
+      Images(), torch::data::DataLoaderOptions(4)));
+  std::vector<std::int64_t> sizes;
+  for (auto& batch : owned) sizes.push_back(batch.target.size(0));
+  CHECK((sizes == std::vector<std::int64_t>{4, 4, 2}));
+
+  auto distributed = torch::data::make_data_loader(
+      Images().map(transforms::Stack<>()),
+      torch::data::samplers::DistributedSequentialSampler(10, 2, 1), 5);
+  auto part = deal_batches(distributed).sharded(1, 2, nullptr, at::kCPU, 42);
+  CHECK(part.options().sharded);
+  for (auto& batch : part) CHECK(torch::equal(batch.target, torch::arange(5, 10)));
 }
 
 }  // namespace muster::test

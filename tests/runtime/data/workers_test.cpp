@@ -3,6 +3,7 @@
 
 #include "list_dataset.hpp"
 
+#include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/InferenceMode.h>
@@ -13,8 +14,10 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <pthread.h>
 #include <thread>
+#include <unistd.h>
 
 namespace muster::test {
 namespace {
@@ -24,6 +27,12 @@ using namespace std::chrono_literals;
 
 std::ptrdiff_t entries(const char* folder) {
   return std::distance(std::filesystem::directory_iterator(folder), {});
+}
+
+std::int64_t resident_bytes() {
+  std::int64_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
 }
 
 /// Counts the samples that were read; sample i takes longer the smaller i % 8 is, so that batches
@@ -133,13 +142,16 @@ TEST_CASE("leaving early ends the workers, a hundred times") {
 TEST_CASE("leaving early does not wait for the rest of a batch") {
   const CountingDataset dataset{100'000};
   LoaderCore core({.batch_size = 50'000, .num_workers = 1});
-  auto run = core.start(dataset.samples, [&](LoadRequest& request) {
+  Loading loading;
+  loading.samples = dataset.samples;
+  loading.load = [&](LoadRequest& request) {
     for (const std::int64_t index : request.indices()) {
       request.enter(index);
       (void)dataset.get(index);
     }
     return std::shared_ptr<void>();
-  });
+  };
+  auto run = core.start(loading);
   while (*dataset.reads == 0) std::this_thread::sleep_for(1ms);
   run.reset();
   CHECK(*dataset.reads < 50'000);
@@ -170,6 +182,36 @@ TEST_CASE("a worker that waits uses no processor time") {
   const std::clock_t before = std::clock();
   std::this_thread::sleep_for(100ms);
   CHECK(std::clock() - before < CLOCKS_PER_SEC / 20);
+}
+
+TEST_CASE("a thousand steps keep their memory, and a loader that goes leaves nothing behind") {
+  const auto threads = entries("/proc/self/task");
+  const auto descriptors = entries("/proc/self/fd");
+  {
+    const at::Tensor data = at::rand({6400, 784}), target = at::zeros({6400});
+    DataLoader loader(TensorDataset(data, target),
+                      {.batch_size = 64, .shuffle = true, .num_workers = 2});
+    std::int64_t steps = 0, after_20 = 0;
+    while (steps < 1000) {
+      for (auto& batch : loader) {
+        CHECK(batch.data.size(0) == 64);
+        if (++steps == 20) after_20 = resident_bytes();
+      }
+    }
+    // A batch is 200 kB: to keep one in twenty would show.
+    CHECK(resident_bytes() - after_20 < 10'000'000);
+  }
+  CHECK(entries("/proc/self/task") == threads);
+  CHECK(entries("/proc/self/fd") == descriptors);
+}
+
+TEST_CASE("a reader is ahead of a step that takes long") {
+  CountingDataset dataset{100};
+  const auto reads = dataset.reads;
+  DataLoader loader(dataset, {.batch_size = 2, .num_workers = 1, .prefetch = 3});
+  auto iterator = loader.begin();
+  for (int i = 0; i < 6000 && *reads < 2 * 4; ++i) std::this_thread::sleep_for(5ms);
+  CHECK(*reads == 2 * 4);  // What was given out, and all that there is room for.
 }
 
 }  // namespace muster::test
