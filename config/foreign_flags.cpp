@@ -137,7 +137,7 @@ constexpr auto translation = ForeignKind::translation;
 constexpr auto ignored = ForeignKind::ignored;
 constexpr auto refused = ForeignKind::refused;
 
-constexpr ForeignFlag table[] = {
+constexpr ForeignFlag foreign_rows[] = {
     // How many, and on what.
     {"-np", spelling, true, "--num-processes", ""},
     {"--np", spelling, true, "--num-processes", ""},
@@ -263,7 +263,7 @@ constexpr ForeignFlag table[] = {
 };
 
 constexpr bool well_formed() {
-  for (const ForeignFlag& row : table) {
+  for (const ForeignFlag& row : foreign_rows) {
     if ((row.kind == translation) != (row.translate != nullptr)) return false;
     const bool explains = row.kind == ignored || row.kind == refused;
     if (explains && row.text.empty()) return false;
@@ -276,6 +276,6 @@ static_assert(well_formed(), "a row lacks its target, its text or its function")
 
 }  // namespace
 
-std::span<const ForeignFlag> foreign_flags() noexcept { return table; }
+std::span<const ForeignFlag> foreign_flags() noexcept { return foreign_rows; }
 
 }  // namespace muster

@@ -30,7 +30,7 @@ using T = TrainSettings;
 constexpr double most_ranks = 100000;
 constexpr double most_nodes = 10000;
 
-constexpr Setting table[] = {
+constexpr Setting rows[] = {
     {.section = "launch",
      .key = "num_processes",
      .member = launch<&L::num_processes>(),
@@ -320,10 +320,10 @@ constexpr Setting table[] = {
 };
 
 constexpr bool well_formed() {
-  for (const Setting& row : table) {
+  for (const Setting& row : rows) {
     if (row.help.empty() || row.help.back() != '.') return false;
     if (row.takes_value() == (row.word.empty() && row.choices.empty())) return false;
-    for (const Setting& other : table) {
+    for (const Setting& other : rows) {
       if (&row == &other) continue;
       if (row.section == other.section && row.key == other.key) return false;
       if (row.short_flag != 0 && row.short_flag == other.short_flag) return false;
@@ -335,13 +335,13 @@ static_assert(well_formed(), "a row lacks its help, word or rule, or is there tw
 
 template <class Predicate>
 const Setting* find(Predicate matches) {
-  const auto* row = std::find_if(std::begin(table), std::end(table), matches);
-  return row == std::end(table) ? nullptr : row;
+  const auto* row = std::find_if(std::begin(rows), std::end(rows), matches);
+  return row == std::end(rows) ? nullptr : row;
 }
 
 }  // namespace
 
-std::span<const Setting> settings_table() noexcept { return table; }
+std::span<const Setting> settings_table() noexcept { return rows; }
 
 const Setting* find_setting_by_flag(std::string_view flag) {
   if (flag.size() == 2 && flag[0] == '-' && flag[1] != '-') {

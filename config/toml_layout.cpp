@@ -12,10 +12,6 @@ namespace {
 constexpr std::string_view blanks = " \t";
 constexpr std::string_view blanks_and_ends = " \t\r\n";
 
-bool starts_with(const TomlPath& path, const TomlPath& prefix) {
-  return path.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
-}
-
 /// One walk over the text. toml++ knows where a node begins, in letters, but not where its comma
 /// and comment are; and it has seen to it that there is nothing here to refuse.
 class Scanner {
@@ -216,6 +212,10 @@ class Scanner {
 };
 
 }  // namespace
+
+bool starts_with(const TomlPath& path, const TomlPath& prefix) {
+  return path.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
+}
 
 TomlLayout layout_of(std::string_view text) { return Scanner(text).run(); }
 

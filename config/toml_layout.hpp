@@ -10,6 +10,8 @@ namespace muster {
 
 using TomlPath = std::vector<std::string>;
 
+bool starts_with(const TomlPath& path, const TomlPath& prefix);
+
 /// `[launch]`, `[[jobs]]`
 struct TomlHeader {
   TomlPath path;

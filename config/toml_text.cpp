@@ -8,10 +8,6 @@
 namespace muster {
 namespace {
 
-bool starts_with(const TomlPath& path, const TomlPath& prefix) {
-  return path.size() >= prefix.size() && std::equal(prefix.begin(), prefix.end(), path.begin());
-}
-
 TomlPath parent_of(TomlPath path) {
   path.pop_back();
   return path;

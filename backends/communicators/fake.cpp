@@ -151,7 +151,7 @@ class Fake final : public FakeCommunicator {
   Aborted aborted_;
 };
 
-std::string unavailable(const Endpoint&) { return ""; }
+std::string fake_unavailable(const Endpoint&) { return ""; }
 
 std::unique_ptr<Communicator> connect_fake(const Endpoint& endpoint) {
   return std::make_unique<Fake>(endpoint.rank, endpoint.size, endpoint.device, endpoint.timeout);
@@ -163,6 +163,6 @@ std::unique_ptr<FakeCommunicator> make_fake(int rank, int size, at::Device devic
   return std::make_unique<Fake>(rank, size, device, Endpoint{}.timeout);
 }
 
-constinit const CommunicatorKind fake_communicator{"fake", false, unavailable, connect_fake};
+constinit const CommunicatorKind fake_communicator{"fake", false, fake_unavailable, connect_fake};
 
 }  // namespace muster

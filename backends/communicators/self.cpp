@@ -71,7 +71,7 @@ class Self final : public Communicator {
   Aborted aborted_;
 };
 
-std::string unavailable(const Endpoint& endpoint) {
+std::string self_unavailable(const Endpoint& endpoint) {
   return endpoint.size == 1 ? ""
                             : "serves one rank, this group has " + std::to_string(endpoint.size);
 }
@@ -82,6 +82,6 @@ std::unique_ptr<Communicator> connect_self(const Endpoint& endpoint) {
 
 }  // namespace
 
-constinit const CommunicatorKind self_communicator{"self", true, unavailable, connect_self};
+constinit const CommunicatorKind self_communicator{"self", true, self_unavailable, connect_self};
 
 }  // namespace muster

@@ -7,10 +7,10 @@
 namespace muster::launcher {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json row_json(const CheckRow& row) {
-  auto faults = Json::array();
+OrderedJson row_json(const CheckRow& row) {
+  auto faults = OrderedJson::array();
   for (const auto& fault : row.faults) {
     faults.push_back({{"rank", fault.rank},
                       {"where", fault.where},
@@ -27,7 +27,7 @@ Json row_json(const CheckRow& row) {
           {"under_way_on", row.under_way}};
 }
 
-Json rank_json(int rank, const CheckedRank& found, const Plan& plan) {
+OrderedJson rank_json(int rank, const CheckedRank& found, const Plan& plan) {
   const auto* spec = plan.find(rank);
   return {{"rank", rank},
           {"host", spec == nullptr ? "" : spec->host},
@@ -41,10 +41,10 @@ Json rank_json(int rank, const CheckedRank& found, const Plan& plan) {
 
 std::string findings_json(const Findings& findings, const Plan& plan, double seconds,
                           std::string_view outcome) {
-  auto rows = Json::array(), ranks = Json::array();
+  auto rows = OrderedJson::array(), ranks = OrderedJson::array();
   for (const auto& row : findings.rows) rows.push_back(row_json(row));
   for (const auto& [rank, found] : findings.ranks) ranks.push_back(rank_json(rank, found, plan));
-  const Json whole{{"muster", version},
+  const OrderedJson whole{{"muster", version},
                    {"ok", findings.all_ok()},
                    {"outcome", outcome},
                    {"seconds", seconds},
@@ -52,7 +52,7 @@ std::string findings_json(const Findings& findings, const Plan& plan, double sec
                    {"ranks", std::move(ranks)},
                    {"checks", std::move(rows)},
                    {"faulty_ranks", findings.faulty}};
-  return whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return whole.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace muster::launcher

@@ -12,7 +12,7 @@ enum Instruction : std::uint8_t {
   advance = 0x40,
   offset = 0x80,
   restore = 0xc0,
-  nop = 0x00,
+  no_operation = 0x00,
   set_address = 0x01,
   advance1 = 0x02,
   advance2 = 0x03,
@@ -92,7 +92,7 @@ class Interpreter {
           saved_.pop_back();
         }
         return true;
-      case nop:
+      case no_operation:
       case sign_state:
         return true;
       case arguments_size:

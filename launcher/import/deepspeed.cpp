@@ -16,13 +16,13 @@ constexpr std::string_view no_monitor = "it is of DeepSpeed's own monitoring";
 constexpr std::string_view order_is_fixed = "gradients are summed unscaled and divided once";
 
 /// A key of the file. With a flag it is taken over as that flag, else refused for the reason.
-struct Key {
+struct DeepSpeedKey {
   std::string_view name;
   std::string_view flag;
   std::string_view reason = "";
 };
 
-constexpr Key keys[] = {
+constexpr DeepSpeedKey root_keys[] = {
     {"gradient_accumulation_steps", "--gradient-accumulation-steps"},
     {"gradient_clipping", "--gradient-clipping"},
     {"train_batch_size", "", batch},
@@ -60,7 +60,7 @@ constexpr Key keys[] = {
 };
 
 /// Keys of zero_optimization, by their paths.
-constexpr Key zero_keys[] = {
+constexpr DeepSpeedKey zero_keys[] = {
     {"stage", "--zero-stage"},
     {"offload_optimizer.device", "--offload-optimizer-device"},
     {"offload_param.device", "--offload-param-device"},
@@ -69,9 +69,9 @@ constexpr Key zero_keys[] = {
 };
 
 template <class Rows>
-const Key* row_of(const Rows& rows, std::string_view name) {
+const DeepSpeedKey* key_of(const Rows& rows, std::string_view name) {
   const auto found = std::find_if(std::begin(rows), std::end(rows),
-                                  [&](const Key& row) { return row.name == name; });
+                                  [&](const DeepSpeedKey& row) { return row.name == name; });
   return found == std::end(rows) ? nullptr : &*found;
 }
 
@@ -105,10 +105,10 @@ class DeepSpeed {
     if (name == "zero_optimization" && node.kind == DocumentNode::Kind::map) return zero(node);
     const bool is_half = name == "fp16" || name == "bf16" || name == "bfloat16";
     if (is_half && node.kind == DocumentNode::Kind::map) return half(name, node);
-    apply(row_of(keys, name), name, node);
+    apply(key_of(root_keys, name), name, node);
   }
 
-  void apply(const Key* key, const std::string& name, const DocumentNode& node) {
+  void apply(const DeepSpeedKey* key, const std::string& name, const DocumentNode& node) {
     const auto what = fmt::format("{}: {}", name, node.shown());
     if (key == nullptr) {
       carrier_.refuse(node.line, what, "no setting of muster means this");
@@ -154,7 +154,7 @@ class DeepSpeed {
 
   void zero_leaf(const std::string& path, const DocumentNode& node) {
     if (says_nothing(node)) return;
-    apply(row_of(zero_keys, path), "zero_optimization." + path, node);
+    apply(key_of(zero_keys, path), "zero_optimization." + path, node);
   }
 
   Carrier carrier_;
@@ -164,7 +164,7 @@ class DeepSpeed {
 
 bool is_deepspeed(const DocumentNode& root) {
   return std::any_of(root.members.begin(), root.members.end(),
-                     [](const auto& member) { return row_of(keys, member.name) != nullptr; });
+                     [](const auto& member) { return key_of(root_keys, member.name) != nullptr; });
 }
 
 Import import_deepspeed(const DocumentNode& root, const std::string& file) {

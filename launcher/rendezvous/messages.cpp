@@ -70,7 +70,7 @@ void fields(Wire& wire, Ending& message) {
 
 /// Seconds, as whole microseconds: as many as a double counts exactly, which is 35 years.
 template <class Wire>
-void seconds(Wire& wire, double& value) {
+void microseconds_of(Wire& wire, double& value) {
   constexpr std::int64_t most = std::int64_t{1} << 50U;
   auto micros = std::clamp<std::int64_t>(std::llround(value * 1e6), 0, most);
   wire(micros);
@@ -103,8 +103,8 @@ void fields(Wire& wire, RankEnd& end) {
   wire(end.core, line_size);
   wire(end.stopped_by_us);
   wire(end.out_of_memory);
-  seconds(wire, end.started);
-  seconds(wire, end.seconds);
+  microseconds_of(wire, end.started);
+  microseconds_of(wire, end.seconds);
   wire(end.reason, line_size);
   wire(end.text, text_size);
   wire(end.call_stack, text_size);

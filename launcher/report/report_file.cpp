@@ -44,7 +44,7 @@ bool can_be_written_soon(int file) {
   return ::poll(&ready, 1, patience_ms) == 1;
 }
 
-void write_all(int file, const std::string& path, const std::string& text) {
+void write_to(int file, const std::string& path, const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto written = ::write(file, text.data() + at, text.size() - at);
     if (written < 0 && errno == EINTR) continue;
@@ -65,12 +65,12 @@ void replace_file(const std::string& path, mode_t mode, const std::string& text)
   if (!file) {
     // The folder may be another user's, and the file ours.
     file.reset(::open(path.c_str(), open_to_write | O_CREAT | O_TRUNC, 0666));
-    write_all(file.get(), path, text);
+    write_to(file.get(), path, text);
     return;
   }
   try {
     if (mode != 0) ::fchmod(file.get(), mode);
-    write_all(file.get(), path, text);
+    write_to(file.get(), path, text);
     if (::rename(beside.c_str(), place.c_str()) != 0) throw Error(fault_of(path));
   } catch (const Error&) {
     ::unlink(beside.c_str());
@@ -105,7 +105,7 @@ void write_report(const std::string& path, const std::string& text) {
     errno = write_patiently(own, text, patience);
     if (errno != 0) throw Error(fault_of(path));
   } else if (exists && !S_ISREG(facts.st_mode)) {
-    write_all(UniqueFd(::open(path.c_str(), open_to_write)).get(), path, text);
+    write_to(UniqueFd(::open(path.c_str(), open_to_write)).get(), path, text);
   } else {
     replace_file(path, exists ? facts.st_mode & 07777U : 0, text);
   }

@@ -30,12 +30,11 @@ bool is_divided(const Sysroot& root, int minor) {
 }
 
 /// -1 where the firmware does not say, and without an address.
-int numa_node(const Sysroot& root, std::string pci) {
+int numa_node_of(const Sysroot& root, std::string pci) {
   constexpr std::size_t long_domain = sizeof "00000000" - 1;
   if (pci.find(':') == long_domain) pci.erase(0, long_domain / 2);
   std::ranges::transform(pci, pci.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto text = root.read("/sys/bus/pci/devices/" + pci + "/numa_node");
-  return to_number<int>(text.value_or("")).value_or(-1);
+  return pci_numa_node(root, pci);
 }
 
 std::string device_file(int minor) { return "/dev/nvidia" + std::to_string(minor); }
@@ -62,7 +61,7 @@ NvidiaDevices from_driver(const Sysroot& root) {
       found.notes.push_back(name + ": no permission to open " + file);
     } else {
       device.divided = is_divided(root, device.minor);
-      device.node = numa_node(root, device.pci);
+      device.node = numa_node_of(root, device.pci);
       found.usable.push_back(std::move(device));
     }
   }

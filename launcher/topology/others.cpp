@@ -22,11 +22,6 @@ Number property(std::string_view text, std::string_view key) {
   return 0;
 }
 
-int numa_node(const Sysroot& root, const std::string& pci) {
-  const auto text = root.read("/sys/bus/pci/devices/" + pci + "/numa_node");
-  return to_number<int>(text.value_or("")).value_or(-1);
-}
-
 std::string why_unusable(const Sysroot& root, const std::string& file) {
   if (!root.exists(file)) return "there is no " + file + " (hidden from this container?)";
   return root.may_use(file) ? "" : "no permission to open " + file;
@@ -68,7 +63,7 @@ void add_amd(const Sysroot& root, std::vector<OtherDevice>& devices) {
     auto note = why_unusable(root, "/dev/kfd");
     if (note.empty()) note = why_unusable(root, file);
     devices.push_back({"AMD", gfx_name(property<unsigned>(text, "gfx_target_version")), pci,
-                       memory_of(root, folder), numa_node(root, pci), note});
+                       memory_of(root, folder), pci_numa_node(root, pci), note});
   }
 }
 
@@ -85,7 +80,7 @@ void add_intel(const Sysroot& root, std::vector<OtherDevice>& devices) {
     }
     const auto memory = root.read(folder + "/lmem_total_bytes").value_or("");
     devices.push_back({"Intel", root.read(folder + "/device").value_or(""), pci,
-                       to_number<std::uint64_t>(memory).value_or(0), numa_node(root, pci),
+                       to_number<std::uint64_t>(memory).value_or(0), pci_numa_node(root, pci),
                        why_unusable(root, "/dev/dri/" + name)});
   }
 }

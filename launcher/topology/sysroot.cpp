@@ -1,5 +1,6 @@
 #include "topology/sysroot.hpp"
 
+#include "text.hpp"
 #include "unique_fd.hpp"
 
 #include <algorithm>
@@ -58,6 +59,11 @@ bool Sysroot::exists(std::string_view path) const {
 
 bool Sysroot::may_use(std::string_view path) const {
   return ::access(locate(path).c_str(), R_OK | W_OK) == 0;
+}
+
+int pci_numa_node(const Sysroot& root, const std::string& pci) {
+  const auto text = root.read("/sys/bus/pci/devices/" + pci + "/numa_node");
+  return to_number<int>(text.value_or("")).value_or(-1);
 }
 
 }  // namespace muster::launcher

@@ -39,4 +39,7 @@ class Sysroot {
   std::string root_;  // Without a trailing slash; empty for this host.
 };
 
+/// The NUMA node next to a PCI device ("0000:01:00.0"); -1 where the firmware does not say.
+int pci_numa_node(const Sysroot& root, const std::string& pci);
+
 }  // namespace muster::launcher

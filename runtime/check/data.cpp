@@ -91,10 +91,10 @@ void check_together(Bench& bench, const Accelerator& accelerator, const Epoch& e
   auto mine = at::empty({std::ssize(own)}, at::kLong);
   std::copy(own.begin(), own.end(), mine.mutable_data_ptr<std::int64_t>());
   mine = mine.to(accelerator.device());
-  const auto all = accelerator.gather(accelerator.pad_across_processes(mine, 0, -1));
+  const auto gathered = accelerator.gather(accelerator.pad_across_processes(mine, 0, -1));
   std::map<std::int64_t, int> times, expected;
   Samples read;
-  append(read, all);
+  append(read, gathered);
   for (const auto sample : read) ++times[sample];
   times.erase(-1);
   for (int rank = 0; rank < accelerator.num_processes(); ++rank) {

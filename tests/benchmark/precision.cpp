@@ -41,7 +41,7 @@ class Trainer {
   Accelerator accelerator_;
   std::shared_ptr<Gpt> module_;
   torch::optim::AdamW adamw_;
-  Model<Gpt> model_;
+  muster::Model<Gpt> model_;
   Optimizer optimizer_;
   at::Generator generator_ = at::make_generator<at::CPUGeneratorImpl>(1);
 };

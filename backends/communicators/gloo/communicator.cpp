@@ -73,7 +73,7 @@ std::unique_ptr<Communicator> Gloo::split(int color, int key) {
   return connect("gloo", endpoint).communicator;
 }
 
-std::string unavailable(const Endpoint& endpoint) {
+std::string gloo_unavailable(const Endpoint& endpoint) {
   if (endpoint.device.type() != at::kCPU) {
     return "serves the CPU, this group is on " + endpoint.device.str();
   }
@@ -92,6 +92,6 @@ std::unique_ptr<Communicator> connect_gloo(const Endpoint& endpoint) {
 
 }  // namespace
 
-constinit const CommunicatorKind gloo_communicator{"gloo", true, unavailable, connect_gloo};
+constinit const CommunicatorKind gloo_communicator{"gloo", true, gloo_unavailable, connect_gloo};
 
 }  // namespace muster

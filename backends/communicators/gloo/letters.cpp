@@ -8,14 +8,14 @@
 namespace muster::gloo {
 namespace {
 
-constexpr std::size_t line = 64;
-static_assert(sizeof(Header) <= 4 * line);
-constexpr std::size_t data_offset = 4 * line;
+constexpr std::size_t cache_line = 64;
+static_assert(sizeof(Header) <= 4 * cache_line);
+constexpr std::size_t data_offset = 4 * cache_line;
 
 /// Large where there are few peers, so that all letters take little memory together.
 std::size_t capacity_for(int size) {
   constexpr std::size_t together = 256 << 10;
-  return std::clamp<std::size_t>(together / static_cast<std::size_t>(size) / line * line, 4 << 10,
+  return std::clamp<std::size_t>(together / static_cast<std::size_t>(size) / cache_line * cache_line, 4 << 10,
                                  128 << 10);
 }
 

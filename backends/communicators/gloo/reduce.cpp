@@ -12,7 +12,7 @@ using Kind = Operation::Kind;
 
 /// Of a message; large enough that messages are cheap, small enough that folding one overlaps with
 /// the arrival of the next.
-constexpr std::int64_t chunk_bytes = 512 << 10;
+constexpr std::int64_t reduced_at_once = 512 << 10;
 /// Chunks of each peer that may be on their way at once.
 constexpr std::int64_t window = 4;
 /// The letters that a rank sends for one all_reduce carry so much data together, at most: each has
@@ -29,7 +29,7 @@ class Reduction {
         input_element_(static_cast<std::int64_t>(operation.input.element_size())),
         output_element_(static_cast<std::int64_t>(operation.output.element_size())),
         gathers_(operation.kind == Kind::all_reduce),
-        chunk_(chunk_bytes / std::max(input_element_, output_element_)),
+        chunk_(reduced_at_once / std::max(input_element_, output_element_)),
         slices_(cut()),
         // A peer that asks for something else receives under another tag, or not at all: what it
         // would get never moves, and its letter tells both.

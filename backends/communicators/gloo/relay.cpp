@@ -7,7 +7,7 @@ namespace muster::gloo {
 namespace {
 
 /// Of a message; a rank passes one on while the next arrives.
-constexpr std::size_t chunk_bytes = 512 << 10;
+constexpr std::size_t relayed_at_once = 512 << 10;
 /// From here on a slice for each is worth its messages.
 constexpr std::size_t least_bytes = 256 << 10;
 
@@ -65,8 +65,8 @@ class Relay {
   std::vector<Span> chunks(std::size_t index) const {
     std::vector<Span> result;
     const auto end = std::min((index + 1) * share_, bytes_);
-    for (auto begin = index * share_; begin < end; begin += chunk_bytes) {
-      result.push_back({begin, std::min(chunk_bytes, end - begin)});
+    for (auto begin = index * share_; begin < end; begin += relayed_at_once) {
+      result.push_back({begin, std::min(relayed_at_once, end - begin)});
     }
     return result;
   }
@@ -84,11 +84,11 @@ class Relay {
 
   /// The first chunk of each slice, then the second of each, so that all have something to pass on.
   void send() const {
-    for (std::size_t begin = 0; begin < share_; begin += chunk_bytes) {
+    for (std::size_t begin = 0; begin < share_; begin += relayed_at_once) {
       for (std::size_t i = 0; i < others_.size(); ++i) {
         const auto all = chunks(i);
-        if (begin / chunk_bytes < all.size()) {
-          send_to(others_[i], all[begin / chunk_bytes]);
+        if (begin / relayed_at_once < all.size()) {
+          send_to(others_[i], all[begin / relayed_at_once]);
         }
       }
     }

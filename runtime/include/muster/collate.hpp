@@ -82,8 +82,8 @@ auto DefaultCollate::numbers(const std::vector<T>& values) {
 
 template <class T, class Member>
 auto DefaultCollate::column(std::vector<T>& examples, Member member) const {
-  using Value = std::remove_cvref_t<decltype(member(examples.front()))>;
-  std::vector<Value> values;
+  using Element = std::remove_cvref_t<decltype(member(examples.front()))>;
+  std::vector<Element> values;
   values.reserve(examples.size());
   for (T& example : examples) values.push_back(std::move(member(example)));
   return (*this)(std::move(values));

@@ -13,15 +13,15 @@ namespace muster {
 /// The batch of what was read from a stream. Examples that others hold too are copied.
 template <class Items, class Collate>
 auto make_stream_batch(const Collate& collate, std::vector<Item>& items) {
-  using Value = typename Items::Value;
+  using Element = typename Items::Value;
   const auto take = [](Item& item) {
-    Value& value = *static_cast<Value*>(item.get());
-    return item.use_count() == 1 ? Value(std::move(value)) : Value(value);
+    Element& value = *static_cast<Element*>(item.get());
+    return item.use_count() == 1 ? Element(std::move(value)) : Element(value);
   };
   if constexpr (Items::whole_batches) {
     return collate_batch(collate, take(items.front()));
   } else {
-    std::vector<Value> examples;
+    std::vector<Element> examples;
     examples.reserve(items.size());
     for (Item& item : items) examples.push_back(take(item));
     return collate(std::move(examples));
