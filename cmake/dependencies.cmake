@@ -47,6 +47,7 @@ if(NOT TARGET yaml::yaml)
   target_link_libraries(yaml::yaml INTERFACE yaml::headers)
 endif()
 muster_headers(xxhash xxhash::xxhash xxhash.h libxxhash-dev XXH_INLINE_ALL=1)
+muster_headers(stb stb::stb stb/stb_image.h libstb-dev)
 muster_headers(Boost Boost::headers boost/process/v2/process.hpp "libboost-dev (1.81 or newer)"
                BOOST_ERROR_CODE_HEADER_ONLY=1 BOOST_ASIO_NO_DEPRECATED=1)
 

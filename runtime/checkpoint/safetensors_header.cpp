@@ -6,6 +6,7 @@
 #include "checkpoint/safetensors_dtype.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -67,6 +68,22 @@ void check_coverage(const std::vector<SafetensorsEntry>& entries, std::uint64_t 
 }
 
 }  // namespace
+
+std::uint64_t safetensors_header_length(std::span<const std::byte> beginning,
+                                        std::uint64_t file_bytes, const std::string& file) {
+  std::uint64_t length = 0;
+  if (beginning.size() < sizeof length) {
+    throw CheckpointError(file + ": no safetensors file: it is " + std::to_string(file_bytes) +
+                          " bytes long");
+  }
+  std::memcpy(&length, beginning.data(), sizeof length);
+  if (length > max_safetensors_header || length > file_bytes - sizeof length) {
+    throw CheckpointError(file + ": no whole safetensors file: its header should be " +
+                          std::to_string(length) + " bytes, the file is " +
+                          std::to_string(file_bytes) + " bytes long");
+  }
+  return length;
+}
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes,
                                            const std::string& file) {

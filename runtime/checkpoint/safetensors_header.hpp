@@ -2,8 +2,10 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +27,11 @@ struct SafetensorsHeader {
 
 /// The longest header that the format allows, in bytes.
 inline constexpr std::uint64_t max_safetensors_header = 100'000'000;
+
+/// Bytes of the header, from the file's first 8 (all, if it has fewer). Throws CheckpointError that
+/// begins with `file` unless such a header fits the format and a file of `file_bytes`.
+std::uint64_t safetensors_header_length(std::span<const std::byte> beginning,
+                                        std::uint64_t file_bytes, const std::string& file);
 
 /// Reads the JSON of a header that is followed by `data_bytes` bytes. Throws CheckpointError that
 /// begins with `file` unless every entry is sound and together they cover the data without gap or

@@ -6,9 +6,11 @@
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <span>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,18 +64,10 @@ class InputFile {
 };
 
 std::uint64_t header_bytes(const InputFile& file) {
-  std::uint64_t length = 0;
-  if (file.size() < sizeof length) {
-    throw CheckpointError(file.name() + ": no safetensors file: it is " +
-                          std::to_string(file.size()) + " bytes long");
-  }
-  file.read(0, &length, sizeof length);
-  if (length > max_safetensors_header || length > file.size() - sizeof length) {
-    throw CheckpointError(file.name() + ": no whole safetensors file: its header should be " +
-                          std::to_string(length) + " bytes, the file is " +
-                          std::to_string(file.size()) + " bytes long");
-  }
-  return length;
+  std::array<std::byte, sizeof(std::uint64_t)> first{};
+  const std::size_t there = std::min<std::uint64_t>(first.size(), file.size());
+  file.read(0, first.data(), there);
+  return safetensors_header_length(std::span(first).first(there), file.size(), file.name());
 }
 
 }  // namespace

@@ -13,9 +13,14 @@ namespace {
 /// Reads items, and says of an exception where it happened.
 class Items {
  public:
-  Items(const StreamLoading& stream, EpochStart start, std::int64_t batch, std::int64_t width,
-        std::stop_token stop)
-      : stream_(stream), start_(start), batch_(batch), width_(width), stop_(std::move(stop)) {}
+  Items(const StreamLoading& stream, EpochStart start, Shard rank, std::int64_t batch,
+        std::int64_t width, std::stop_token stop)
+      : stream_(stream),
+        start_(start),
+        rank_(rank),
+        batch_(batch),
+        width_(width),
+        stop_(std::move(stop)) {}
 
   std::optional<Unit> operator()() {
     if (stop_.stop_requested()) throw LoadStopped();
@@ -30,7 +35,7 @@ class Items {
       IndexBatch batch;
       batch.number = number_ / width_;
       std::rethrow_exception(
-          located(std::current_exception(), {batch, number_, start_.epoch, start_.shard}));
+          located(std::current_exception(), {batch, number_, start_.epoch, rank_}));
     }
     ++number_;
     return unit;
@@ -39,6 +44,7 @@ class Items {
  private:
   StreamLoading stream_;
   EpochStart start_;
+  Shard rank_;  ///< For the text of errors.
   std::int64_t batch_, width_;
   std::stop_token stop_;
   ItemFunction next_;
@@ -63,9 +69,9 @@ std::unique_ptr<IndexStream> open_item_stream(const StreamLoading& stream,
                        .drop_last = options.drop_last,
                        .spread = options.dispatch && !stream.whole_batches};
   const std::int64_t width = rule.ranks * rule.batch;
-  UnitReader reader{
-      Items(stream, {start.seed, start.epoch, shard}, plan.batch(), width, std::move(stop)),
-      nullptr};
+  UnitReader reader{Items(stream, {start.seed, start.epoch, options.sharded ? shard : Shard{}},
+                          shard, plan.batch(), width, std::move(stop)),
+                    nullptr};
   if (stream.whole_batches) {
     reader.copy = [stream](const Unit& unit) { return copied(stream, unit); };
   }

@@ -7,6 +7,8 @@ setting() { sed -nE "s/^$1:[A-Z]+=//p" "$BUILD/CMakeCache.txt"; }
 flags=$(setting CMAKE_CXX_FLAGS)
 quiet configure "$WORK/build" "-DMUSTER_SOURCE=$SOURCE" "-DMUSTER_LIBTORCH=$LIBTORCH" \
   "-DCMAKE_PREFIX_PATH=$(setting CMAKE_PREFIX_PATH)" -DMUSTER_WERROR="$(setting MUSTER_WERROR)" \
+  -DCMAKE_UNITY_BUILD="$(setting CMAKE_UNITY_BUILD)" \
+  -DCMAKE_UNITY_BUILD_BATCH_SIZE="$(setting CMAKE_UNITY_BUILD_BATCH_SIZE)" \
   -DCMAKE_BUILD_TYPE="$(setting CMAKE_BUILD_TYPE)" "-DCMAKE_CXX_FLAGS=$flags" \
   "-DCMAKE_CXX_FLAGS_RELEASE=$(setting CMAKE_CXX_FLAGS_RELEASE)" "-DEXPECTED_CMAKE_CXX_FLAGS=$flags"
 quiet cmake --build "$WORK/build" --target consumer

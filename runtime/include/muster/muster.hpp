@@ -1,12 +1,14 @@
 #pragma once
 
 #include <muster/accelerator.hpp>
+#include <muster/array_files.hpp>
 #include <muster/best.hpp>
 #include <muster/checkpoint_activations.hpp>
 #include <muster/data_loader.hpp>
 #include <muster/dataset.hpp>
 #include <muster/ema.hpp>
 #include <muster/error.hpp>
+#include <muster/image_folder.hpp>
 #include <muster/local_sgd.hpp>
 #include <muster/log.hpp>
 #include <muster/logger.hpp>
@@ -18,7 +20,10 @@
 #include <muster/safetensors.hpp>
 #include <muster/scheduler.hpp>
 #include <muster/schedules.hpp>
+#include <muster/sequence_packing.hpp>
 #include <muster/split_parameters.hpp>
 #include <muster/step_timer.hpp>
+#include <muster/tar_shards.hpp>
+#include <muster/token_dataset.hpp>
 #include <muster/torch_loader.hpp>
 #include <muster/tracker.hpp>

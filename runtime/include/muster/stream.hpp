@@ -18,8 +18,8 @@ namespace muster {
 struct EpochStart {
   std::int64_t seed = 42;
   std::int64_t epoch = 0;
-  /// For data that is sharded already (DataLoaderOptions::sharded). Other streams must not look at
-  /// it: every rank reads the same and keeps its part.
+  /// Which part of the data the stream is to give: this rank's if the loader is `sharded`, else
+  /// {0, 1}, all of it, of which the loader keeps this rank's part.
   Shard shard = {};
 };
 

@@ -16,7 +16,7 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using Ids = std::vector<std::int64_t>;
 
-constexpr std::int64_t samples = 23;
+constexpr std::int64_t all_samples = 23;
 constexpr int epochs = 3;
 
 struct Mode {
@@ -27,8 +27,8 @@ struct Mode {
 BatchSampler pairs() {
   return [](std::int64_t epoch) {
     std::vector<BatchSampler::Batch> batches;
-    for (std::int64_t i = 0; i + 1 < samples; i += 2) {
-      batches.push_back({(i + epoch) % samples, (i + 1 + epoch) % samples});
+    for (std::int64_t i = 0; i + 1 < all_samples; i += 2) {
+      batches.push_back({(i + epoch) % all_samples, (i + 1 + epoch) % all_samples});
     }
     return batches;
   };
@@ -49,7 +49,7 @@ std::vector<Mode> modes() {
 auto stream() {
   return [](const EpochStart& start) {
     return [epoch = start.epoch, next = std::int64_t{0}]() mutable -> std::optional<at::Tensor> {
-      if (next == samples) return std::nullopt;
+      if (next == all_samples) return std::nullopt;
       return at::scalar_tensor(1000 * epoch + next++, at::TensorOptions(at::kLong));
     };
   };
@@ -119,7 +119,7 @@ TEST_CASE("a loader goes on exactly where another stopped, wherever that was") {
       for (int rank = 0; rank < ranks; ++rank) {
         CAPTURE(mode.name, ranks, rank);
         check_resume([&] {
-          return DataLoader(IdDataset{samples}, mode.options)
+          return DataLoader(IdDataset{all_samples}, mode.options)
               .sharded(rank, ranks, nullptr, at::kCPU, 42);
         });
       }
@@ -141,7 +141,7 @@ TEST_CASE("so does a loader of a stream") {
 
 TEST_CASE("a state goes on over another number of ranks and another batch size") {
   const DataLoaderOptions options{.batch_size = 2, .shuffle = true, .even_batches = false};
-  auto loader = DataLoader(IdDataset{samples}, options).sharded(0, 2, nullptr, at::kCPU, 42);
+  auto loader = DataLoader(IdDataset{all_samples}, options).sharded(0, 2, nullptr, at::kCPU, 42);
   int batches = 0;
   for (auto& batch : loader) {
     (void)batch;
@@ -149,7 +149,7 @@ TEST_CASE("a state goes on over another number of ranks and another batch size")
   }
   const LoaderState state = loader.state();
   CHECK(state.position == 12);
-  DataLoader whole(IdDataset{samples}, {.batch_size = samples, .shuffle = true});
+  DataLoader whole(IdDataset{all_samples}, {.batch_size = all_samples, .shuffle = true});
   auto order = epoch_of(whole).front();
   Ids rest(order.begin() + 12, order.end());
   std::sort(rest.begin(), rest.end());
@@ -158,22 +158,22 @@ TEST_CASE("a state goes on over another number of ranks and another batch size")
       CAPTURE(ranks, batch_size);
       auto other = options;
       other.batch_size = batch_size;
-      CHECK(read_by(ranks, state, [&] { return DataLoader(IdDataset{samples}, other); }) == rest);
+      CHECK(read_by(ranks, state, [&] { return DataLoader(IdDataset{all_samples}, other); }) == rest);
     }
   }
 }
 
 TEST_CASE("a state is a short text, and one of another order is refused") {
-  DataLoader loader(IdDataset{samples}, {.batch_size = 2, .shuffle = true});
+  DataLoader loader(IdDataset{all_samples}, {.batch_size = 2, .shuffle = true});
   auto iterator = loader.begin();
   CHECK(loader.state().to_text() == "epoch=0 position=2 seed=42 samples=23 shuffle=1");
   const LoaderState state = loader.state();
-  DataLoader other_seed(IdDataset{samples}, {.batch_size = 2, .shuffle = true, .seed = 7});
+  DataLoader other_seed(IdDataset{all_samples}, {.batch_size = 2, .shuffle = true, .seed = 7});
   CHECK_THROWS_WITH(other_seed.load_state(state),
                     ContainsSubstring("seed=42") && ContainsSubstring("seed=7"));
-  DataLoader longer(IdDataset{samples + 1}, {.batch_size = 2, .shuffle = true});
+  DataLoader longer(IdDataset{all_samples + 1}, {.batch_size = 2, .shuffle = true});
   CHECK_THROWS_AS(longer.load_state(state), ConfigError);
-  DataLoader plain(IdDataset{samples}, {.batch_size = 2});
+  DataLoader plain(IdDataset{all_samples}, {.batch_size = 2});
   CHECK_THROWS_AS(plain.load_state(state), ConfigError);
   for (const char* text : {"", "epoch=1", "epoch=x position=2 seed=42 samples=23 shuffle=1",
                            "epoch=0 position=2 seed=42 samples=23 shuffle=1 more"}) {

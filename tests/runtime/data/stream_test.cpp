@@ -120,6 +120,18 @@ TEST_CASE("a stream is told of seed, epoch and shard") {
   CHECK((starts[0].shard == Shard{1, 3}));
 }
 
+TEST_CASE("a stream that is dealt out sample by sample is to give all of its data") {
+  std::vector<EpochStart> starts;
+  DataLoader loader([&](const EpochStart& start) {
+    starts.push_back(start);
+    return [] { return std::optional<at::Tensor>(); };
+  });
+  auto part = loader.sharded(1, 3, nullptr, at::kCPU, 42);
+  CHECK(epoch_of(part).empty());
+  REQUIRE(starts.size() == 1);
+  CHECK((starts[0].shard == Shard{0, 1}));
+}
+
 TEST_CASE("an object with next() is a stream, and starts again") {
   auto loader = DataLoader(Counter{9}, {.batch_size = 2}).sharded(0, 2, nullptr, at::kCPU, 42);
   CHECK((targets_of(loader) == Lists{{0, 1}, {4, 5}, {8, 0}}));
