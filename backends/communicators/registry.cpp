@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace muster {
 namespace {
@@ -35,20 +36,33 @@ std::unique_ptr<Communicator> connect_to(const CommunicatorKind& kind, const End
   return joining("connect", endpoint.group, [&] { return kind.connect(endpoint); });
 }
 
+/// Null, and why, if the ranks find together that it cannot serve them.
+std::unique_ptr<Communicator> try_connect(const CommunicatorKind& kind, const Endpoint& endpoint,
+                                          std::string& why_not) {
+  try {
+    return connect_to(kind, endpoint);
+  } catch (const UnsupportedError& error) {
+    why_not = error.what();
+    return nullptr;
+  }
+}
+
 Connection connect_first(const Endpoint& endpoint) {
   std::string passed_over;
   for (const auto* kind : communicator_kinds()) {
     if (!kind->moves_data) {
       continue;
     }
-    const auto why_not = kind->unavailable(endpoint);
-    if (why_not.empty()) {
+    auto why_not = kind->unavailable(endpoint);
+    std::unique_ptr<Communicator> connected;
+    if (why_not.empty()) connected = try_connect(*kind, endpoint, why_not);
+    if (connected) {
       const auto why = "serves " + std::to_string(endpoint.size) +
                        (endpoint.size == 1 ? " rank" : " ranks") + " on " + endpoint.device.str() +
                        (endpoint.size == 1  ? ""
                         : endpoint.one_host ? ", one host"
                                             : ", several hosts");
-      return {connect_to(*kind, endpoint), std::string(kind->name) + " " + why + passed_over};
+      return {std::move(connected), std::string(kind->name) + " " + why + passed_over};
     }
     passed_over += "; not " + std::string(kind->name) + ": " + why_not;
   }
@@ -59,7 +73,8 @@ Connection connect_first(const Endpoint& endpoint) {
 }  // namespace
 
 std::span<const CommunicatorKind* const> communicator_kinds() noexcept {
-  static constexpr std::array kinds{&self_communicator, &gloo_communicator, &fake_communicator};
+  static constexpr std::array kinds{&self_communicator, &shm_communicator, &gloo_communicator,
+                                    &fake_communicator};
   return kinds;
 }
 

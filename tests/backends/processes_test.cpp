@@ -9,6 +9,7 @@
 #include "backends/values.hpp"
 
 #include <ATen/ops/zeros.h>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <csignal>
 #include <cstdlib>
@@ -25,11 +26,14 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
+/// communicator: of the children. deadline: of "rank of a job", in seconds.
 std::map<std::string, std::string> variables(const HeldPort& port, int rank, int size,
+                                             const std::string& communicator = "gloo",
                                              const std::string& deadline = "60") {
   auto variables = world_at(port, rank, size, 20s).to_environment();
+  variables["TEST_COMMUNICATOR"] = communicator;
   variables["MUSTER_LAUNCH_COMM_TIMEOUT"] = "20";
-  variables["TEST_DEADLINE"] = deadline;  // Of "rank of a job", in seconds.
+  variables["TEST_DEADLINE"] = deadline;
   return variables;
 }
 
@@ -49,7 +53,7 @@ TEST_CASE("rank of a job", "[.rank]") {
   endpoint.size = world.size;
   endpoint.timeout = world.timeout;
   endpoint.rendezvous = Rendezvous::open(world);
-  auto group = connect("gloo", endpoint).communicator;
+  auto group = connect(current_environment().at("TEST_COMMUNICATOR"), endpoint).communicator;
   auto tensor = values(world.rank, {3000000}, at::kFloat);
   group->all_reduce(tensor, ReduceOp::sum, "first").wait();
   const std::chrono::seconds deadline(std::stoi(current_environment().at("TEST_DEADLINE")));
@@ -70,7 +74,7 @@ TEST_CASE("rank that stops taking part", "[.absent]") {
   endpoint.rank = world.rank;
   endpoint.size = world.size;
   endpoint.rendezvous = Rendezvous::open(world);
-  auto group = connect("gloo", endpoint).communicator;
+  auto group = connect(current_environment().at("TEST_COMMUNICATOR"), endpoint).communicator;
   group->barrier("first").wait();
   if (world.rank == 0) {
     group->barrier("the others never come").wait();
@@ -80,9 +84,10 @@ TEST_CASE("rank that stops taking part", "[.absent]") {
 
 TEST_CASE("when a rank is killed in the middle of a transfer the others are told in time") {
   const HeldPort port;
+  const std::string communicator = GENERATE("gloo", "shm");
   for (const int victim : {0, 1}) {
-    Process first("[.rank]", variables(port, 0, 2));
-    Process second("[.rank]", variables(port, 1, 2));
+    Process first("[.rank]", variables(port, 0, 2, communicator));
+    Process second("[.rank]", variables(port, 1, 2, communicator));
     auto& dies = victim == 0 ? first : second;
     auto& lives = victim == 0 ? second : first;
     await_output(first, "ready");
@@ -101,9 +106,10 @@ TEST_CASE("when a rank is killed in the middle of a transfer the others are told
 
 TEST_CASE("a rank that is stopped is named when the deadline has passed") {
   const HeldPort port;
-  Process first("[.rank]", variables(port, 0, 3, "4"));
-  Process second("[.rank]", variables(port, 1, 3, "4"));
-  Process third("[.rank]", variables(port, 2, 3, "4"));
+  const std::string communicator = GENERATE("gloo", "shm");
+  Process first("[.rank]", variables(port, 0, 3, communicator, "4"));
+  Process second("[.rank]", variables(port, 1, 3, communicator, "4"));
+  Process third("[.rank]", variables(port, 2, 3, communicator, "4"));
   for (auto* process : {&first, &second, &third}) {
     await_output(*process, "ready");
   }

@@ -33,7 +33,7 @@ TEST_CASE("auto connects ranks of one host and says why") {
 }
 
 TEST_CASE("an unknown name lists what there is") {
-  CHECK(message("mpi", {}) == "no communicator 'mpi'; this build has: auto, self, gloo, fake");
+  CHECK(message("mpi", {}) == "no communicator 'mpi'; this build has: auto, self, shm, gloo, fake");
   CHECK_THROWS_AS(connect("mpi", {}), ConfigError);
 }
 

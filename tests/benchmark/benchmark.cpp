@@ -3,11 +3,13 @@
 // benchmark timer STEPS: what StepTimer costs a step.
 // benchmark precision STEPS: a step of a transformer in fp32 and in bf16, in turn.
 // benchmark loader WORKERS EPOCHS: a DataLoader over tensors in memory. benchmark prefetch STEPS: a
-// reader that takes as long as the step. Each prints one JSON line, on rank 0.
+// reader that takes as long as the step. benchmark collectives COMMUNICATOR REPEATS BYTES...: of
+// the ranks that started this. Each prints one JSON line, on rank 0.
 
 #include <muster/accelerator.hpp>
 #include <muster/step_timer.hpp>
 
+#include "collectives_benchmark.hpp"
 #include "loader_benchmark.hpp"
 #include "models.hpp"
 #include "precision.hpp"
@@ -156,9 +158,15 @@ int main(int argc, char** argv) try {
     muster::benchmark::measure_loader(std::stoi(arguments[1]), std::stoi(arguments[2]));
   } else if (arguments.size() == 2 && arguments[0] == "prefetch") {
     muster::benchmark::measure_prefetch(std::stoi(arguments[1]));
+  } else if (arguments.size() >= 4 && arguments[0] == "collectives") {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t i = 3; i < arguments.size(); ++i) sizes.push_back(std::stoll(arguments[i]));
+    muster::benchmark::measure_collectives(arguments[1], std::stoi(arguments[2]), sizes);
   } else {
-    std::cerr << "usage: benchmark loop MODEL OPTIMIZER STEPS | train MODEL STEPS | loader WORKERS "
-                 "EPOCHS | prefetch STEPS | precision STEPS | timer STEPS\n";
+    std::cerr
+        << "usage: benchmark loop MODEL OPTIMIZER STEPS | train MODEL STEPS | loader WORKERS "
+           "EPOCHS | prefetch STEPS | precision STEPS | timer STEPS | collectives COMMUNICATOR "
+           "REPEATS BYTES...\n";
     return 2;
   }
 } catch (const std::exception& error) {

@@ -8,7 +8,7 @@ cd "$work"
 
 "$muster" launch -n 2 --devices cpu -- "$digits" >out 2>err
 cat out err
-grep -q '^\[0\] muster: ddp over 2 ranks on 1 host (gloo), cpu, fp32' err
+grep -q '^\[0\] muster: ddp over 2 ranks on 1 host (shm), cpu, fp32' err
 grep -q 'weights: digits.safetensors' out && [[ -s digits.safetensors ]]
 right=$(sed -nE 's/.*test accuracy [0-9.]+ \(([0-9]+) of 357\).*/\1/p' out)
 ((right * 100 >= 357 * 97)) || { echo "only $right of 357 were read right" && exit 1; }

@@ -17,18 +17,10 @@ namespace muster::gloo {
 /// sends before it closes its connections, so that it can be read afterwards. Any thread may call.
 class Farewell {
  public:
-  enum class Word : std::uint32_t { none, leaving, failed };
-  struct News {
-    bool lost = false;       ///< The connection is gone.
-    Word word = Word::none;  ///< What the peer said before.
-    std::string text;        ///< failed: why.
-    bool silent() const noexcept { return !lost && word == Word::none; }
-  };
-
   Farewell(Links& links, int rank, int size);
 
   /// Tells all peers, waiting a moment at most until it is out. Once; later calls do nothing.
-  void say(Word word, std::string_view text) noexcept;
+  void say(LastWord word, std::string_view text) noexcept;
 
   /// Does not block.
   News news(int peer);

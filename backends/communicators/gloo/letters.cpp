@@ -15,8 +15,8 @@ constexpr std::size_t data_offset = 4 * cache_line;
 /// Large where there are few peers, so that all letters take little memory together.
 std::size_t capacity_for(int size) {
   constexpr std::size_t together = 256 << 10;
-  return std::clamp<std::size_t>(together / static_cast<std::size_t>(size) / cache_line * cache_line, 4 << 10,
-                                 128 << 10);
+  return std::clamp<std::size_t>(
+      together / static_cast<std::size_t>(size) / cache_line * cache_line, 4 << 10, 128 << 10);
 }
 
 /// The transport's thread writes headers that we look at before it says that they are whole.
@@ -63,7 +63,7 @@ void Letters::prepare() {
       try {
         receives_[static_cast<std::size_t>(peer)] =
             links_.receive(peer, tag::letter, letter(false, peer), data_offset + capacity_);
-      } catch (const LinkLost&) {
+      } catch (const PeerLost&) {
         // The data of the collective that is under way may all be here. Who asks for more is told.
       }
     }
@@ -85,7 +85,7 @@ void Letters::await() {
     }
     const auto& ticket = receives_[static_cast<std::size_t>(peer)];
     if (!ticket) {
-      throw LinkLost(peer, "the connection is gone");
+      throw PeerLost(peer, "the connection is gone");
     }
     links_.wait(ticket);
     const std::lock_guard lock(mutex_);

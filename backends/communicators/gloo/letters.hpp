@@ -1,8 +1,8 @@
 #pragma once
 
-#include "communicators/gloo/header.hpp"
 #include "communicators/gloo/links.hpp"
 #include "communicators/gloo/memory.hpp"
+#include "communicators/header.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ class Letters {
   char* outgoing_data(int peer) const;
   /// Sends the letters of a collective.
   void post();
-  /// Blocks until the letters of all peers are here. Throws LinkLost.
+  /// Blocks until the letters of all peers are here. Throws PeerLost.
   void await();
   /// The letter from `peer`, until prepare().
   const Header& incoming(int peer) const;

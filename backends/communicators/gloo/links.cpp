@@ -2,6 +2,7 @@
 
 #include <muster/error.hpp>
 
+#include "communicators/gathering_point.hpp"
 #include "communicators/gloo/tags.hpp"
 #include "communicators/rendezvous.hpp"
 #include "communicators/signals.hpp"
@@ -89,41 +90,10 @@ std::string address_for(const Endpoint& endpoint) {
   return local.find(':') == std::string::npos ? "127.0.0.1" : "::1";
 }
 
-std::string arrival_key(int rank) { return "arrived/" + std::to_string(rank); }
-
-std::vector<int> missing_ranks(const Store& store, int size) {
-  std::vector<int> missing;
-  for (int rank = 0; rank < size; ++rank) {
-    if (!store->check({arrival_key(rank)})) {
-      missing.push_back(rank);
-    }
-  }
-  return missing;
-}
-
-void await_peers(const Store& store, const Endpoint& endpoint) {
-  store->set(arrival_key(endpoint.rank), std::vector<std::uint8_t>{1});
-  std::vector<std::string> keys;
-  for (int rank = 0; rank < endpoint.size; ++rank) {
-    keys.push_back(arrival_key(rank));
-  }
-  try {
-    store->wait(keys, endpoint.timeout);
-  } catch (const std::exception&) {
-    const auto missing = missing_ranks(store, endpoint.size);
-    if (!missing.empty()) {
-      throw CommunicationError("group '" + endpoint.group + "' of " +
-                               std::to_string(endpoint.size) + " ranks: " + ranks_text(missing) +
-                               " did not come within " + to_text(endpoint.timeout) +
-                               " (this is rank " + std::to_string(endpoint.rank) + ")");
-    }
-  }
-}
-
 c10::intrusive_ptr<c10d::ProcessGroupGloo> connect_group(const Endpoint& endpoint) {
   const Store store = c10::make_intrusive<c10d::PrefixStore>("gloo/" + endpoint.group,
                                                              endpoint.rendezvous.state()->store);
-  await_peers(store, endpoint);
+  exchange_texts(endpoint, "gloo-arrived", "");
   auto options = c10d::ProcessGroupGloo::Options::create(endpoint.timeout);
   options->threads = 0;  // Of its operations only send and receive are used, which need none.
   const auto device = device_for(address_for(endpoint));
@@ -169,14 +139,14 @@ Ticket Links::post(bool sends, int peer, int tag, void* data, std::size_t bytes)
   const int incoming = numbered(tag, connection_of(tag, peer, rank_));
   const std::lock_guard lock(posting_);
   if (closed()) {
-    throw LinkLost(peer, "closed by this rank");
+    throw PeerLost(peer, "closed by this rank");
   }
   try {
     auto& group = *transport_->group;
     return std::make_shared<Message>(Message{
         peer, sends ? group.send(memory, peer, outgoing) : group.recv(memory, peer, incoming)});
   } catch (const std::exception& error) {
-    throw LinkLost(peer, first_line(error.what()));
+    throw PeerLost(peer, first_line(error.what()));
   }
 }
 
@@ -186,7 +156,7 @@ void Links::wait(const Ticket& ticket, milliseconds limit) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) {
-      throw LinkLost(ticket->peer, "closed by this rank");
+      throw PeerLost(ticket->peer, "closed by this rank");
     }
     awaited_.push_back(ticket.get());
   }
@@ -207,7 +177,7 @@ void Links::wait(const Ticket& ticket, milliseconds limit) {
     awaited_.erase(std::find(awaited_.begin(), awaited_.end(), ticket.get()));
   }
   if (!error.empty()) {
-    throw LinkLost(ticket->peer, error);
+    throw PeerLost(ticket->peer, error);
   }
 }
 
@@ -217,7 +187,7 @@ void Links::probe(const Ticket& ticket) {
     ticket->work->abort();
     ticket->work->wait(endless);
   } catch (const std::exception& error) {
-    throw LinkLost(ticket->peer, first_line(error.what()));
+    throw PeerLost(ticket->peer, first_line(error.what()));
   }
 }
 

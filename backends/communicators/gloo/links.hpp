@@ -2,24 +2,14 @@
 
 #include <muster/communicators.hpp>
 
+#include "communicators/transport.hpp"
+
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 namespace muster::gloo {
-
-/// The connection to a peer is gone.
-class LinkLost : public std::runtime_error {
- public:
-  LinkLost(int peer, const std::string& why) : std::runtime_error(why), peer_(peer) {}
-  int peer() const noexcept { return peer_; }
-
- private:
-  int peer_;
-};
 
 /// A message under way, in Gloo's hands.
 struct Message;
@@ -40,19 +30,19 @@ class Links {
   Links(const Links&) = delete;
   Links& operator=(const Links&) = delete;
 
-  // These do not block. They throw LinkLost.
+  // These do not block. They throw PeerLost.
   Ticket send(int peer, int tag, const void* data, std::size_t bytes);
   Ticket receive(int peer, int tag, void* data, std::size_t bytes);
 
-  /// Blocks until the message is sent or received. Throws LinkLost, also once close() was called.
+  /// Blocks until the message is sent or received. Throws PeerLost, also once close() was called.
   void wait(const Ticket& ticket);
   /// The same with a limit, after which all links are closed.
   void wait(const Ticket& ticket, std::chrono::milliseconds limit);
-  /// Throws LinkLost if the connection of a receive that nobody waits for is gone; else does
+  /// Throws PeerLost if the connection of a receive that nobody waits for is gone; else does
   /// nothing.
   void probe(const Ticket& ticket);
 
-  /// Ends all connections; whoever waits, here and at peers, gets LinkLost.
+  /// Ends all connections; whoever waits, here and at peers, gets PeerLost.
   void close() noexcept;
 
  private:

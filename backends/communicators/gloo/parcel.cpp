@@ -4,7 +4,6 @@
 #include "communicators/gloo/tags.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace muster::gloo {
 namespace {
@@ -49,12 +48,7 @@ void Parcel::deliver(const Operation& operation) {
 
 void Parcel::take(const Operation& operation) {
   const auto& theirs = header(letter_);
-  const auto mine = describe(operation);
-  if (theirs.input_numel != mine.input_numel || theirs.input_dtype != mine.input_dtype) {
-    throw Disagreement(to_text(mine) + " was posted for a message from rank " +
-                       std::to_string(operation.peer) + " with tag " +
-                       std::to_string(operation.tag) + ", which is " + to_text(theirs));
-  }
+  require_fit(operation, theirs);
   auto* const data = static_cast<char*>(operation.output.data_ptr());
   const auto bytes = operation.output.nbytes();
   if (bytes <= capacity) {

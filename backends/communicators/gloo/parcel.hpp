@@ -15,7 +15,7 @@ class Parcel {
  public:
   Parcel(Links& links, const Operation& operation, std::uint32_t number);
 
-  /// Blocks until the tensor is sent or here. Throws LinkLost, and Disagreement if what came is not
+  /// Blocks until the tensor is sent or here. Throws PeerLost, and Disagreement if what came is not
   /// what was expected.
   void deliver(const Operation& operation);
 

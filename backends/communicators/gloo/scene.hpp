@@ -3,18 +3,12 @@
 #include "communicators/gloo/letters.hpp"
 #include "communicators/gloo/memory.hpp"
 #include "communicators/gloo/traffic.hpp"
+#include "communicators/meeting.hpp"
 
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 namespace muster::gloo {
-
-/// The ranks asked for different operations at the same place.
-class Disagreement : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// What a collective works with.
 struct Scene {
@@ -26,15 +20,6 @@ struct Scene {
   std::uint64_t ordinal;  ///< Of the collective in its group, from 1.
   bool strict;            ///< Labels have to be equal too.
 };
-
-/// A part of a flat tensor, in elements.
-struct Slice {
-  std::int64_t begin = 0;
-  std::int64_t count = 0;
-};
-
-/// One a rank, by counts, or equal if there are none.
-std::vector<Slice> slices(std::int64_t numel, const std::vector<std::int64_t>& counts, int size);
 
 /// Sends this rank's letters, all filled but for what describe() says of `operation`.
 void announce(const Scene& scene, const Operation& operation);

@@ -23,7 +23,7 @@ class Traffic {
   Ticket receive_one(int peer, int tag, char* data, std::size_t bytes);
   void await(const Ticket& ticket) { links_.wait(ticket); }
 
-  /// Blocks until all that was posted is done. Throws LinkLost.
+  /// Blocks until all that was posted is done. Throws PeerLost.
   void settle();
 
  private:

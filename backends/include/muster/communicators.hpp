@@ -49,6 +49,7 @@ struct CommunicatorKind {
   /// Why it cannot serve this endpoint, as "serves one rank, ..."; empty if it can. Connects to
   /// nothing.
   std::string (*unavailable)(const Endpoint& endpoint);
+  /// Collective. Throws UnsupportedError, on all ranks, if they find that it cannot serve them.
   std::unique_ptr<Communicator> (*connect)(const Endpoint& endpoint);
 };
 

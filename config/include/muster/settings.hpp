@@ -63,7 +63,7 @@ struct LaunchSettings {
 /// [train]: what the program's runtime does.
 struct TrainSettings {
   std::string strategy = "auto";       ///< auto, ddp.
-  std::string communicator = "auto";   ///< auto, self, gloo.
+  std::string communicator = "auto";   ///< auto, self, shm, gloo.
   std::string mixed_precision = "no";  ///< no, bf16, fp16.
   int gradient_accumulation_steps = 1;
   std::int64_t seed = 42;                     ///< Of shuffling (seed, epoch).

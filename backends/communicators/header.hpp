@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::gloo {
+namespace muster {
 
 /// What a rank says of an operation before it sends data. Machines of a job have one byte order.
 struct Header {
@@ -51,4 +51,4 @@ std::uint64_t fingerprint(const Header& header);
 /// `expected`: elements that must come from them (all_gather, all_to_all).
 bool agree(const Header& mine, const Header& theirs, std::int64_t expected);
 
-}  // namespace muster::gloo
+}  // namespace muster

@@ -1,9 +1,8 @@
-#include "communicators/gloo/group.hpp"
+#include "communicators/group.hpp"
 
 #include <muster/control.hpp>
 #include <muster/error.hpp>
 
-#include "communicators/gloo/scene.hpp"
 #include "communicators/note.hpp"
 #include "communicators/signals.hpp"
 #include "communicators/title.hpp"
@@ -15,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::gloo {
+namespace muster {
 namespace {
 
 using std::chrono::milliseconds;
@@ -43,13 +42,10 @@ bool point_to_point(Kind kind) { return kind == Kind::send || kind == Kind::rece
 
 }  // namespace
 
-Group::Group(const Endpoint& endpoint)
-    : rank_(endpoint.rank),
-      size_(endpoint.size),
-      strict_(endpoint.check_collectives),
-      links_(endpoint),
-      letters_(links_, rank_, size_),
-      farewell_(links_, rank_, size_),
+Group::Group(int rank, int size, std::unique_ptr<Transport> transport)
+    : rank_(rank),
+      size_(size),
+      transport_(std::move(transport)),
       thread_(quiet_thread([this] { serve(); })) {}
 
 Group::~Group() { leave(); }
@@ -86,9 +82,9 @@ void Group::serve() noexcept {
     queue_.pop_front();
     const auto pending = running_;
     if (!failure_) {
-      ++ordinal_;
+      const auto ordinal = ++ordinal_;
       lock.unlock();
-      execute(*pending);
+      execute(*pending, ordinal);
       lock.lock();
     } else {
       lock.unlock();
@@ -99,12 +95,10 @@ void Group::serve() noexcept {
   }
 }
 
-void Group::execute(Pending& pending) noexcept {
+void Group::execute(Pending& pending, std::uint64_t ordinal) noexcept {
   note(pending.operation(), CollectiveState::running);
-  // Outlives the attempt, so that messages of a failed one go after the links were closed.
-  Traffic traffic(links_);
-  attempt(pending, [&] { collective(pending.operation(), traffic); });
-  letters_.prepare();
+  attempt(pending, [&] { transport_->collective(pending.operation(), ordinal); });
+  transport_->prepare();
 }
 
 /// Ends the operation: with what `body` does, which moves its data, or with the group's failure.
@@ -114,7 +108,7 @@ void Group::attempt(Pending& pending, const std::function<void()>& body) noexcep
     note(pending.operation(), CollectiveState::done);
     pending.finish();
     return;
-  } catch (const LinkLost& error) {
+  } catch (const PeerLost& error) {
     lost(error.peer());
   } catch (const Disagreement& error) {
     fail(rank_text(rank_) + ": " + first_line(error.what()),
@@ -125,30 +119,16 @@ void Group::attempt(Pending& pending, const std::function<void()>& body) noexcep
   give_up(pending);
 }
 
-void Group::collective(const Operation& operation, Traffic& traffic) {
-  const Scene scene{rank_, size_, letters_, scratch_, traffic, ordinal_, strict_};
-  if (operation.kind == Kind::all_reduce || operation.kind == Kind::reduce_scatter) {
-    reduce(scene, operation);
-  } else if (relays(scene, operation)) {
-    relay(scene, operation);
-  } else {
-    move(scene, operation);
-  }
-}
-
 void Group::start_parcel(const std::shared_ptr<Pending>& pending) {
   note(pending->operation(), CollectiveState::running);
-  std::shared_ptr<Parcel> parcel;
   try {
-    parcel = std::make_shared<Parcel>(links_, pending->operation(), parcels_++);
-  } catch (const LinkLost& error) {
+    couriers_.run([this, pending, finish = transport_->parcel(pending->operation())] {
+      attempt(*pending, finish);
+    });
+  } catch (const PeerLost& error) {
     lost(error.peer());
     give_up(*pending);
-    return;
   }
-  couriers_.run([this, pending, parcel] {
-    attempt(*pending, [&] { parcel->deliver(pending->operation()); });
-  });
 }
 
 /// After fail(): ends the operation with the group's reason.
@@ -156,8 +136,7 @@ void Group::give_up(Pending& pending) noexcept {
   const std::lock_guard closing(failing_);
   note(pending.operation(), CollectiveState::failed);
   const auto why = title(pending.operation()) + " on " + rank_text(rank_) + " failed after " +
-                   muster::to_text(pending.age()) + ": " +
-                   failure().value_or("the group has failed");
+                   to_text(pending.age()) + ": " + failure().value_or("the group has failed");
   Stuck stuck;
   {
     const std::lock_guard lock(mutex_);
@@ -185,15 +164,14 @@ void Group::fail(std::string_view why, const Stuck& stuck) noexcept {
   if (!stuck.reason.empty()) {
     Control::instance().stuck(stuck.reason, stuck.sequence, why);
   }
-  farewell_.say(Farewell::Word::failed, why);
-  links_.close();
+  transport_->say(LastWord::failed, why);
+  transport_->close();
 }
 
 void Group::lost(int peer) noexcept {
   // The peer may have closed because of another, whose word is on its way.
-  within(milliseconds(20), [&] {
-    return failure() || bad_news() || farewell_.news(peer).word != Farewell::Word::none;
-  });
+  within(milliseconds(20),
+         [&] { return failure() || bad_news() || transport_->news(peer).word != LastWord::none; });
   if (failure()) {
     return;
   }
@@ -208,8 +186,8 @@ void Group::lost(int peer) noexcept {
 std::optional<std::string> Group::bad_news() {
   for (int peer = 0; peer < size_; ++peer) {
     if (peer != rank_) {
-      const auto news = farewell_.news(peer);
-      if (news.word == Farewell::Word::failed) {
+      const auto news = transport_->news(peer);
+      if (news.word == LastWord::failed) {
         return news.text;
       }
     }
@@ -218,11 +196,11 @@ std::optional<std::string> Group::bad_news() {
 }
 
 std::string Group::loss(int peer) {
-  const auto news = farewell_.news(peer);
-  const auto newest = letters_.newest(peer);
+  const auto news = transport_->news(peer);
+  const auto newest = transport_->newest(peer);
   const auto last = newest.sequence == 0 ? std::string("it had started no collective")
                                          : "its last collective here was " + to_text(newest);
-  if (news.word == Farewell::Word::leaving) {
+  if (news.word == LastWord::leaving) {
     return rank_text(peer) + " has left the group, its communicator was destroyed; " + last;
   }
   return rank_text(peer) +
@@ -240,7 +218,7 @@ void Group::probe() noexcept {
     return;
   }
   for (int peer = 0; peer < size_; ++peer) {
-    if (peer != rank_ && farewell_.news(peer).lost) {
+    if (peer != rank_ && transport_->news(peer).lost) {
       lost(peer);
       return;
     }
@@ -253,7 +231,7 @@ void Group::late(const Pending& pending, milliseconds deadline) noexcept {
   }
   auto missed = missing(pending);
   const auto why = rank_text(rank_) + " gave up " + title(pending.operation()) + " after " +
-                   muster::to_text(deadline) + ": " + progress(pending, missed);
+                   to_text(deadline) + ": " + progress(pending, missed);
   fail(why, {.reason = "deadline",
              .sequence = pending.operation().sequence,
              .missing = std::move(missed)});
@@ -271,7 +249,7 @@ std::vector<int> Group::missing(const Pending& pending) const {
   }
   std::vector<int> ranks;
   for (int peer = 0; peer < size_; ++peer) {
-    if (peer != rank_ && !letters_.arrived(peer, ordinal)) {
+    if (peer != rank_ && !transport_->arrived(peer, ordinal)) {
       ranks.push_back(peer);
     }
   }
@@ -303,7 +281,7 @@ std::string Group::progress(const Pending& pending, const std::vector<int>& miss
   }
   text += "also started by " + ranks_text(arrived) + ", not started by " + ranks_text(missing);
   for (const int peer : missing) {
-    const auto newest = letters_.newest(peer);
+    const auto newest = transport_->newest(peer);
     text += "; the last collective of " + rank_text(peer) + " here was " +
             (newest.sequence == 0 ? std::string("none") : to_text(newest));
   }
@@ -334,11 +312,11 @@ void Group::leave() noexcept {
     fail(rank_text(rank_) + " destroyed its communicator while operations were under way");
   }
   if (!failure()) {
-    farewell_.say(Farewell::Word::leaving, "");
+    transport_->say(LastWord::leaving, "");
     // Closing now could cut off what peers have not read yet.
-    within(parting_limit, [&] {
+    within(transport_->data_stays() ? milliseconds(0) : parting_limit, [&] {
       for (int peer = 0; peer < size_; ++peer) {
-        if (peer != rank_ && farewell_.news(peer).silent()) {
+        if (peer != rank_ && transport_->news(peer).silent()) {
           return false;
         }
       }
@@ -347,7 +325,7 @@ void Group::leave() noexcept {
   }
   {
     const std::lock_guard closing(failing_);
-    links_.close();
+    transport_->close();
   }
   {
     const std::lock_guard lock(mutex_);
@@ -358,4 +336,4 @@ void Group::leave() noexcept {
   couriers_.stop();
 }
 
-}  // namespace muster::gloo
+}  // namespace muster

@@ -1,12 +1,8 @@
 #pragma once
 
-#include "communicators/gloo/couriers.hpp"
-#include "communicators/gloo/farewell.hpp"
-#include "communicators/gloo/letters.hpp"
-#include "communicators/gloo/links.hpp"
-#include "communicators/gloo/memory.hpp"
-#include "communicators/gloo/parcel.hpp"
+#include "communicators/couriers.hpp"
 #include "communicators/pending.hpp"
+#include "communicators/transport.hpp"
 
 #include <condition_variable>
 #include <cstdint>
@@ -20,14 +16,14 @@
 #include <thread>
 #include <vector>
 
-namespace muster::gloo {
+namespace muster {
 
-/// One rank's end of a group over Gloo: a thread that executes its collectives one after the other,
-/// and couriers for sends and receives. Threads that move data have no deadline; those that wait
-/// for them have, and fail the group, which closes all connections, which wakes the former.
+/// One rank's end of a group: a thread that executes its collectives one after the other, and
+/// couriers for sends and receives. Threads that move data have no deadline; those that wait for
+/// them have, and fail the group, which closes the transport, which wakes the former.
 class Group final : public Watcher, public std::enable_shared_from_this<Group> {
  public:
-  explicit Group(const Endpoint& endpoint);
+  Group(int rank, int size, std::unique_ptr<Transport> transport);
   ~Group() override;
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -54,9 +50,8 @@ class Group final : public Watcher, public std::enable_shared_from_this<Group> {
 
   void fail(std::string_view why, const Stuck& stuck) noexcept;
   void serve() noexcept;
-  void execute(Pending& pending) noexcept;
+  void execute(Pending& pending, std::uint64_t ordinal) noexcept;
   void attempt(Pending& pending, const std::function<void()>& body) noexcept;
-  void collective(const Operation& operation, Traffic& traffic);
   void start_parcel(const std::shared_ptr<Pending>& pending);
   void lost(int peer) noexcept;
   std::optional<std::string> bad_news();
@@ -71,12 +66,7 @@ class Group final : public Watcher, public std::enable_shared_from_this<Group> {
 
   int rank_;
   int size_;
-  bool strict_;  ///< Labels are compared too.
-  Links links_;  // Before all that holds tickets, which must go first.
-  Letters letters_;
-  Farewell farewell_;
-  Memory scratch_;
-  std::uint32_t parcels_ = 0;
+  std::unique_ptr<Transport> transport_;
 
   std::mutex failing_;  ///< Held while the group is being failed.
   mutable std::mutex mutex_;
@@ -92,4 +82,4 @@ class Group final : public Watcher, public std::enable_shared_from_this<Group> {
   std::thread thread_;
 };
 
-}  // namespace muster::gloo
+}  // namespace muster

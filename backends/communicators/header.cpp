@@ -1,4 +1,4 @@
-#include "communicators/gloo/header.hpp"
+#include "communicators/header.hpp"
 
 #include "text.hpp"
 
@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace muster::gloo {
+namespace muster {
 namespace {
 
 using Kind = Operation::Kind;
@@ -72,14 +72,13 @@ std::string to_text(const Header& header) {
   if (kind == Kind::barrier) {
     return text;
   }
-  text += " of " + muster::to_text(static_cast<at::ScalarType>(header.input_dtype)) + " ";
+  text += " of " + to_text(static_cast<at::ScalarType>(header.input_dtype)) + " ";
   text += header.dimensions <= Header::most_dimensions
-              ? muster::to_text(
-                    at::IntArrayRef(header.sizes, static_cast<std::size_t>(header.dimensions)))
+              ? to_text(at::IntArrayRef(header.sizes, static_cast<std::size_t>(header.dimensions)))
               : std::to_string(header.input_numel) + " elements";
   if (header.output_dtype != header.input_dtype &&
       (kind == Kind::all_reduce || kind == Kind::reduce_scatter)) {
-    text += " into " + muster::to_text(static_cast<at::ScalarType>(header.output_dtype));
+    text += " into " + to_text(static_cast<at::ScalarType>(header.output_dtype));
   }
   if (header.divided != 0) {
     text += ", the first " + std::to_string(header.divided) + " divided";
@@ -128,4 +127,4 @@ bool agree(const Header& mine, const Header& theirs, std::int64_t expected) {
   return false;
 }
 
-}  // namespace muster::gloo
+}  // namespace muster

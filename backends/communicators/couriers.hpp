@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace muster::gloo {
+namespace muster {
 
 /// Threads that run tasks which block, each task at once: as many threads as were ever busy
 /// together. Tasks must not throw. Any thread may call.
@@ -36,4 +36,4 @@ class Couriers {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace muster::gloo
+}  // namespace muster

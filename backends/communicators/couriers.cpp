@@ -1,11 +1,11 @@
-#include "communicators/gloo/couriers.hpp"
+#include "communicators/couriers.hpp"
 
 #include "communicators/signals.hpp"
 
 #include <pthread.h>
 #include <utility>
 
-namespace muster::gloo {
+namespace muster {
 
 void Couriers::stop() {
   {
@@ -55,4 +55,4 @@ void Couriers::work() {
   }
 }
 
-}  // namespace muster::gloo
+}  // namespace muster
