@@ -45,13 +45,13 @@ std::string findings_json(const Findings& findings, const Plan& plan, double sec
   for (const auto& row : findings.rows) rows.push_back(row_json(row));
   for (const auto& [rank, found] : findings.ranks) ranks.push_back(rank_json(rank, found, plan));
   const OrderedJson whole{{"muster", version},
-                   {"ok", findings.all_ok()},
-                   {"outcome", outcome},
-                   {"seconds", seconds},
-                   {"world_size", plan.ranks.empty() ? 0 : plan.ranks.front().world.size},
-                   {"ranks", std::move(ranks)},
-                   {"checks", std::move(rows)},
-                   {"faulty_ranks", findings.faulty}};
+                          {"ok", findings.all_ok()},
+                          {"outcome", outcome},
+                          {"seconds", seconds},
+                          {"world_size", plan.ranks.empty() ? 0 : plan.ranks.front().world.size},
+                          {"ranks", std::move(ranks)},
+                          {"checks", std::move(rows)},
+                          {"faulty_ranks", findings.faulty}};
   return whole.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

@@ -158,7 +158,8 @@ TEST_CASE("a state goes on over another number of ranks and another batch size")
       CAPTURE(ranks, batch_size);
       auto other = options;
       other.batch_size = batch_size;
-      CHECK(read_by(ranks, state, [&] { return DataLoader(IdDataset{all_samples}, other); }) == rest);
+      CHECK(read_by(ranks, state, [&] { return DataLoader(IdDataset{all_samples}, other); }) ==
+            rest);
     }
   }
 }
