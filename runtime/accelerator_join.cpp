@@ -32,11 +32,11 @@ void Accelerator::join_uneven_inputs(const std::function<void()>& loop,
   const Joining joining(*state_, gradient_accumulation_steps(), even_batches);
   try {
     loop();
+    state_->join->follow();
   } catch (...) {
     state_->join->fail();
     throw;
   }
-  state_->join->follow();
 }
 
 }  // namespace muster

@@ -147,10 +147,18 @@ std::unique_ptr<Strategy> AcceleratorState::new_replica() const {
   return make_replica(mesh(), strategy_options());
 }
 
+void AcceleratorState::abort(const std::string& reason) const {
+  // Groups that were split off the world do not end with it.
+  if (norms) norms->abort(reason);
+  mesh()->world().abort(reason);
+}
+
 void AcceleratorState::rejoin() {
+  norms.reset();
   session.reset();
   const auto& train = settings.settings().train;
   session = Session::join(world, train.communicator, train.debug);
+  loop->dispatch_hub = hub_maker(session->mesh());
 }
 
 std::string headline(const AcceleratorState& state) {

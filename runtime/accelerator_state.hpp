@@ -64,6 +64,9 @@ struct AcceleratorState {
   std::shared_ptr<Communicator> norm_group();
   std::unique_ptr<Strategy> new_strategy() const;
   std::unique_ptr<Strategy> new_replica() const;  ///< For a model that is not trained.
+  /// Frees all ranks from what they wait in, with CommunicationError. One rank alone; then all
+  /// rejoin().
+  void abort(const std::string& reason) const;
   /// Leaves the group of ranks, which was lost, for a new one. All ranks; what was prepared before
   /// stays in the old one.
   void rejoin();

@@ -98,7 +98,6 @@ void LocalSGD::step() {
 void LocalSGD::finish() {
   if (!active_) return;
   average();
-  active_ = false;
   auto& state = Internals::of(accelerator_);
   // Moments that differ would lead the ranks apart again, with equal gradients.
   for (const auto& optimizer : optimizers_of(state, Internals::of(model_))) {
@@ -108,6 +107,7 @@ void LocalSGD::finish() {
     for (std::size_t i = 0; i < means.size(); ++i) tensors[i].tensor.copy_(means[i]);
   }
   replace_strategy(state, Internals::of(model_), state.new_strategy());
+  active_ = false;
 }
 
 void LocalSGD::average() {

@@ -75,9 +75,8 @@ bool BatchSizeSearch::attempt(const std::function<void(std::int64_t)>& work) {
   if (mine == without_memory) {
     log(LogLevel::warning, "out of memory with a batch size of " + std::to_string(size_));
     if (accelerator_.num_processes() > 1) {
-      state.mesh()->world().abort("rank " + std::to_string(accelerator_.process_index()) +
-                                  " is out of memory with a batch size of " +
-                                  std::to_string(size_));
+      state.abort("rank " + std::to_string(accelerator_.process_index()) +
+                  " is out of memory with a batch size of " + std::to_string(size_));
     }
   }
   const auto outcomes = agree(mine, mine != went_well && accelerator_.num_processes() > 1);

@@ -89,6 +89,21 @@ TEST_CASE("find_executable_batch_size: one rank's want of memory makes all try l
   CHECK(accelerator.gather(torch::ones({1})).numel() == accelerator.num_processes());
 }
 
+TEST_CASE("find_executable_batch_size: ranks that wait in a batch norm are freed too") {
+  Accelerator accelerator({.sync_batch_norm = true});
+  const bool poor = accelerator.is_last_process();
+  std::vector<std::int64_t> tried;
+  muster::find_executable_batch_size(accelerator, 8, [&](std::int64_t size) {
+    tried.push_back(size);
+    auto module = std::make_shared<torch::nn::SequentialImpl>(torch::nn::Linear(4, 4),
+                                                              torch::nn::BatchNorm1d(4));
+    auto model = accelerator.prepare(module);
+    if (poor && size > 2) run_out_of_memory();
+    accelerator.backward(model(torch::ones({size, 4})).sum());
+  });
+  CHECK(tried == std::vector<std::int64_t>{8, 4, 2});
+}
+
 TEST_CASE("find_executable_batch_size: without collectives, another rule, other errors, nothing") {
   Accelerator accelerator;
   std::vector<std::int64_t> tried;

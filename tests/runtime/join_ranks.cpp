@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace muster::test {
 namespace {
@@ -186,6 +187,31 @@ TEST_CASE("an exception in one rank's loop is told to the others") {
   const std::string expected = fails ? "mine" : "loop of rank " + std::to_string(last);
   CHECK_THROWS_WITH(loop(), ContainsSubstring(expected));
   // The ranks can go on.
+  CHECK(accelerator.reduce(torch::tensor(1)).item<std::int64_t>() == accelerator.num_processes());
+}
+
+TEST_CASE("what a rank that follows cannot do is told to the others") {
+  Accelerator accelerator;
+  if (accelerator.num_processes() == 1) return;
+  auto module = some_module();
+  std::optional prepared =
+      accelerator.prepare(module, torch::optim::SGD(module->parameters(), 0.1), ConstantLR{});
+  const int last = accelerator.num_processes() - 1;
+  const bool follows = accelerator.process_index() == last;
+  const auto loop = [&] {
+    accelerator.join_uneven_inputs([&] {
+      if (follows) {
+        prepared.reset();
+        return;
+      }
+      auto& [model, optimizer, scheduler] = *prepared;
+      accelerator.backward(loss_of(model(torch::ones({1, 8}))));
+      optimizer.step();
+      scheduler.step();
+    });
+  };
+  const std::string expected = follows ? "has let go of" : "loop of rank " + std::to_string(last);
+  CHECK_THROWS_WITH(loop(), ContainsSubstring(expected));
   CHECK(accelerator.reduce(torch::tensor(1)).item<std::int64_t>() == accelerator.num_processes());
 }
 

@@ -63,7 +63,7 @@ bool Board::gone(int peer) const noexcept {
 
 void Board::throw_gone(int peer) const { throw PeerGone{peer, closed()}; }
 
-void Board::close() noexcept {
+void Board::close() const noexcept {
   own().closed.store(1, std::memory_order_release);
   ring(own().bell);
   // Threads of this rank sleep at the bells of others.

@@ -53,7 +53,7 @@ class Board {
   bool gone(int peer) const noexcept;
 
   /// From here on await() throws, here and where others wait for this rank. Any thread.
-  void close() noexcept;
+  void close() const noexcept;
   bool closed() const noexcept { return own().closed.load(std::memory_order_acquire) != 0; }
 
  private:

@@ -155,12 +155,13 @@ void Mail::collect(const Operation& operation, const Place& place) {
       if (const auto found = stored_.find(place); found != stored_.end()) {
         stored = std::move(found->second);
         stored_.erase(found);
-      } else if ((mine = offered(place)) != nullptr) {
-        mine->state.store(Parcel::accepted, std::memory_order_relaxed);
-      } else if ((other = obstacle(peer)) != nullptr) {
-        other->state.store(Parcel::accepted, std::memory_order_relaxed);
+        return true;
       }
-      return stored || mine != nullptr || other != nullptr;
+      mine = offered(place);
+      if (mine == nullptr) other = obstacle(peer);
+      Parcel* const taken = mine != nullptr ? mine : other;
+      if (taken != nullptr) taken->state.store(Parcel::accepted, std::memory_order_relaxed);
+      return taken != nullptr;
     });
     if (other != nullptr) {
       store(*other, peer);

@@ -16,6 +16,8 @@ class Segment {
   /// That of process `owner`, which has it open as `descriptor`. Throws std::system_error.
   static Segment open(pid_t owner, int descriptor, std::size_t bytes);
   ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
   Segment(Segment&& other) noexcept;
   Segment& operator=(Segment&& other) noexcept;
 

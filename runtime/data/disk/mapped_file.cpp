@@ -13,10 +13,13 @@ namespace muster {
 namespace {
 
 struct Descriptor {
-  int number;
+  explicit Descriptor(int opened) : number(opened) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
   ~Descriptor() {
     if (number >= 0) close(number);
   }
+  int number;
 };
 
 /// Bytes of an open regular file.
@@ -35,7 +38,7 @@ std::size_t size_of(const Descriptor& file, const std::string& name) {
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path) : name_(path.string()) {
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   const std::size_t size = size_of(file, name_);
   if (size == 0) return;  // mmap refuses it.
   // Private and writable: a program may change a tensor in place, which must not end it.
