@@ -44,7 +44,7 @@ endforeach()
 add_library(muster_warnings INTERFACE)
 target_compile_options(
   muster_warnings
-  INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  INTERFACE -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wshadow> -Wconversion -Wsign-conversion -Wnon-virtual-dtor
             -Wold-style-cast -Woverloaded-virtual -Wswitch-enum
             $<$<BOOL:${MUSTER_WERROR}>:-Werror>)
 

@@ -12,9 +12,9 @@ using std::chrono::seconds;
 
 /// After the grace period: for ranks that take their time to die of SIGKILL, and for what they
 /// printed last.
-constexpr seconds patience{20};
+constexpr seconds link_patience{20};
 /// What is counted in nanoseconds ends at 290 years.
-constexpr Seconds longest{1e9};
+constexpr Seconds longest_time{1e9};
 /// In which the others have read the last word.
 constexpr seconds farewell{3};
 
@@ -22,7 +22,7 @@ constexpr seconds farewell{3};
 
 NodeLink::NodeLink(Meeting meeting, Seconds grace)
     : meeting_(std::move(meeting)),
-      grace_(std::chrono::duration_cast<std::chrono::nanoseconds>(std::min(grace, longest))) {}
+      grace_(std::chrono::duration_cast<std::chrono::nanoseconds>(std::min(grace, longest_time))) {}
 
 void NodeLink::start(EventLoop& loop, Actions actions) {
   loop_ = &loop;
@@ -80,7 +80,7 @@ void NodeLink::report(Outcome own) {
 void NodeLink::wait_for_the_rest() {
   // Where all is well so far, other hosts may compute on for as long as they like.
   if (!ending_ || !own_ || verdict_ || patience_->pending()) return;
-  patience_->set(grace_ + patience, [this] {
+  patience_->set(grace_ + link_patience, [this] {
     for (Host& host : hosts_)
       if (!host.testimony) lose(host, "it does not say how its ranks ended", 0);
   });

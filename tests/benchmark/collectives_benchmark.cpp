@@ -20,8 +20,8 @@ class Collectives {
  public:
   Collectives(Communicator& group, int repeats, std::int64_t bytes)
       : group_(group),
-        repeats_(static_cast<int>(
-            std::clamp<std::int64_t>(repeats * (std::int64_t{1} << 20) / bytes, 5, repeats))),
+        repeats_(static_cast<int>(std::clamp<std::int64_t>(
+            repeats * (std::int64_t{1} << 20) / bytes, std::min(5, repeats), repeats))),
         whole_(at::ones({bytes / 4})),
         part_(at::ones({bytes / 4 / group.size()})),
         copy_(at::zeros({bytes / 4})) {}
